@@ -1,0 +1,3 @@
+//! The kuhaku command.
+
+fn main() {}

@@ -1,0 +1,75 @@
+//! The contracts of kuhaku.
+//!
+//! Everything that more than one kuhaku crate must agree on lives here, and nothing that belongs to
+//! one tool (R1). Use this crate to write a provider, an embedder or a store of your own.
+//!
+//! ```
+//! use kuhaku_core::{AccessTags, AuthContext, Roles, Scope};
+//!
+//! let ada = AuthContext::new("ada", Roles::new(["engineering"]));
+//! let salaries = AccessTags::new(["people_ops"])?;
+//! assert!(!ada.scope().sees(&salaries));
+//! assert!(Scope::anonymous().sees(&AccessTags::none()));
+//! # Ok::<(), kuhaku_core::Error>(())
+//! ```
+//!
+//! # Map
+//!
+//! | for | take |
+//! |---|---|
+//! | who may see what | [`AuthContext`], [`Roles`], [`AccessTags`], [`Scope`] |
+//! | identities | [`DocumentId`], [`ChunkId`], [`TraceId`] |
+//! | errors | [`Failure`], [`Kind`], [`Status`] |
+//! | settings | [`settings!`], [`Sources`], [`Section`] |
+//! | models | [`LlmProvider`], [`Embedder`], [`Reranker`], [`TextClassifier`] |
+//! | prompts | [`Fence`], [`Fenced`], [`one_line`] |
+//! | masking | [`Masker`], [`Masked`], [`SpanMap`]; with feature `pii` `PiiMasker` |
+//! | injection | with feature `guard` `InjectionGuard` |
+//! | clock, random bytes, metrics, announcements | [`Runtime`] |
+//!
+//! # Invariants
+//!
+//! - R1: this crate depends on no other crate of the workspace and names no tool's concept.
+//! - R5: there is no default [`Scope`].
+//! - R6: only [`Fence::block`] makes a [`Fenced`] text.
+//! - R11: nothing global, nothing printed, nothing read that the caller did not name.
+//! - R13: settings are checked together, and unknown names are reported.
+//! - R14: every error says what was tried, what is wrong and one next step.
+
+mod access;
+mod error;
+mod fence;
+#[cfg(feature = "guard")]
+mod guard;
+mod ids;
+mod llm;
+mod masking;
+mod models;
+#[cfg(feature = "pii")]
+mod pii;
+mod runtime;
+mod settings;
+mod span_map;
+
+pub use access::{
+    ACCESS_TAG_INTERNAL, ACCESS_TAG_PUBLIC, ACCESS_TAG_RESTRICTED, AccessTags, AuthContext, Roles,
+    Scope,
+};
+pub use error::{Error, ErrorKind, Failure, Kind, Result, Status};
+pub use fence::{Fence, Fenced, one_line};
+#[cfg(feature = "guard")]
+pub use guard::{Finding, GuardFamily, InjectionGuard, Screening};
+pub use ids::{ChunkId, DocumentId, TraceId};
+pub use jiff::Timestamp;
+pub use jiff::civil::Date;
+pub use llm::{
+    Capabilities, ChatEvent, ChatRequest, ChatResponse, ChatStream, Finish, LlmProvider, Message,
+    ReplyFormat, Role, Usage,
+};
+pub use masking::{CanonicalText, Masked, Masker, Placeholder, Redactions};
+pub use models::{Embedder, Probability, Reranker, TextClassifier};
+#[cfg(feature = "pii")]
+pub use pii::PiiMasker;
+pub use runtime::{Announcement, Announcer, Clock, Entropy, MetricsSink, Runtime, RuntimeBuilder};
+pub use settings::{Field, Problems, Section, SettingValue, Sources, UnknownName, Value};
+pub use span_map::{SpanMap, SpanMapBuilder};

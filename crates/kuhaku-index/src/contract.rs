@@ -1,0 +1,121 @@
+//! What every engine offers: writing batches, reading within a scope, and maintenance.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kuhaku_core::{ChunkId, DocumentId, Scope};
+
+use crate::analysis::Analyzer;
+use crate::document::{DocumentListing, QuarantinedChunk, StoredChunk};
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::identity::{ContentHash, IdKey};
+use crate::query::{SparseHit, SparseQuery, TermStatistics};
+use crate::write::{ApplyReport, Batch};
+
+/// A store of chunks, partitioned by who may see them.
+///
+/// There is no way to read without a [`Scope`] but [`ChunkIndex::maintenance`], which is for
+/// operators (R5).
+#[async_trait]
+pub trait ChunkIndex: Send + Sync + fmt::Debug {
+    /// Applies a batch as one transaction: all of it is durable and visible to later readers when
+    /// this returns, or nothing is (R10).
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidInput`] for chunks outside their text, [`crate::ErrorKind::Locked`]
+    /// or [`crate::ErrorKind::Storage`] from the engine. The index is as before.
+    async fn apply(&self, batch: Batch) -> Result<ApplyReport>;
+
+    /// A handle on what `scope` sees now. It keeps showing this state whatever is applied later
+    /// (D11).
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Storage`] from the engine.
+    async fn reader(&self, scope: &Scope) -> Result<Arc<dyn ChunkReader>>;
+
+    /// What shaped the stored text and terms.
+    fn fingerprint(&self) -> Fingerprint;
+
+    /// The secret of this index from which path ids and content hashes are made (D17).
+    fn id_key(&self) -> IdKey;
+
+    /// Unscoped access for operators: never reachable from an answer.
+    fn maintenance(&self) -> &dyn Maintenance;
+}
+
+/// Reads one generation of an index within one scope.
+///
+/// Whatever it returns is the same, to the last bit, as from an index that never held the chunks
+/// outside the scope (R4).
+#[async_trait]
+pub trait ChunkReader: Send + Sync + fmt::Debug {
+    /// The scope that the handle was made with.
+    fn scope(&self) -> &Scope;
+
+    /// The best chunks by BM25: scores above zero, best first, ties by chunk id, at most the
+    /// query's limit. Filters act before the ranking.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidInput`] for parameters out of range.
+    async fn sparse(&self, query: &SparseQuery) -> Result<Vec<SparseHit>>;
+
+    /// The chunks with these ids, in the order of the ids. Ids that the scope does not see are
+    /// left out, as are those that do not exist.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Storage`] or [`crate::ErrorKind::Corrupt`] from the engine.
+    async fn fetch(&self, ids: &[ChunkId]) -> Result<Vec<StoredChunk>>;
+
+    /// How often the terms of `text` occur in what the scope sees. Terms come in the order of the
+    /// text, each once, those that occur nowhere included.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Storage`] from the engine.
+    async fn term_statistics(&self, text: &str) -> Result<TermStatistics>;
+
+    /// How many chunks the scope sees; quarantined ones are not among them.
+    fn visible_chunks(&self) -> u64;
+
+    /// The analyzer that made the stored terms.
+    fn analyzer(&self) -> &Analyzer;
+}
+
+/// What operators may see and do. Results are not scoped: they never belong into an answer (D10).
+#[async_trait]
+pub trait Maintenance: Send + Sync + fmt::Debug {
+    /// All documents, by id.
+    async fn documents(&self) -> Result<Vec<DocumentListing>>;
+
+    /// The content hash of a stored document, to skip unchanged ones early (D15).
+    async fn content_hash(&self, id: &DocumentId) -> Result<Option<ContentHash>>;
+
+    /// Totals over everything stored.
+    async fn statistics(&self) -> Result<IndexStatistics>;
+
+    /// All quarantined chunks, by id.
+    async fn quarantined(&self) -> Result<Vec<QuarantinedChunk>>;
+
+    /// Lets readers see a quarantined chunk from now on. True when it was quarantined.
+    async fn release(&self, id: &ChunkId) -> Result<bool>;
+
+    /// Removes every document and takes on another fingerprint; the id key stays. For re-indexing.
+    async fn reset(&self, fingerprint: Fingerprint) -> Result<()>;
+}
+
+/// Totals of an index, over everything stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct IndexStatistics {
+    /// Documents.
+    pub documents: u64,
+    /// Chunks that readers can see, given the rights.
+    pub chunks: u64,
+    /// Chunks that are held back.
+    pub quarantined: u64,
+    /// Distinct sets of access tags.
+    pub visibility_classes: u64,
+    /// Distinct terms.
+    pub terms: u64,
+}

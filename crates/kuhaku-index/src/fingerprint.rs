@@ -1,0 +1,162 @@
+//! What shapes the stored form of an index (D15).
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Everything that changes what is stored. An index holds one; opening it with another is an error.
+/// k1, b and field weights are not part of it: they act at query time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Fingerprint {
+    /// How words are found in text.
+    pub tokenizer: Tokenizer,
+    /// The language whose words are stemmed.
+    pub language: Language,
+    /// The masker, by its id.
+    pub masker: String,
+    /// The chunker with its sizes.
+    pub chunker: String,
+    /// The embedder, by its fingerprint; absent for an index without vectors.
+    pub embedder: Option<String>,
+}
+
+impl Fingerprint {
+    /// A fingerprint without vectors.
+    pub fn new(
+        tokenizer: Tokenizer,
+        language: Language,
+        masker: impl Into<String>,
+        chunker: impl Into<String>,
+    ) -> Self {
+        Self { tokenizer, language, masker: masker.into(), chunker: chunker.into(), embedder: None }
+    }
+}
+
+/// Ways to find words in text, by name (D19).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Tokenizer {
+    /// Lower case, runs of letters, digits and underscores; a repeated query term counts again.
+    Simple,
+    /// The same runs without English stop words, stemmed by the original Porter algorithm.
+    Porter,
+    /// Unicode words with folding, stemming of the index's language, CJK bigrams, and identifiers
+    /// whole and in parts.
+    #[default]
+    Default,
+}
+
+/// A language whose words are stemmed and whose stop words are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Language {
+    /// No stemming and no stop words.
+    None,
+    /// Arabic.
+    Ar,
+    /// Danish.
+    Da,
+    /// German.
+    De,
+    /// Greek.
+    El,
+    /// English.
+    #[default]
+    En,
+    /// Spanish.
+    Es,
+    /// Finnish.
+    Fi,
+    /// French.
+    Fr,
+    /// Hungarian.
+    Hu,
+    /// Italian.
+    It,
+    /// Dutch.
+    Nl,
+    /// Norwegian.
+    No,
+    /// Portuguese.
+    Pt,
+    /// Romanian.
+    Ro,
+    /// Russian.
+    Ru,
+    /// Swedish.
+    Sv,
+    /// Tamil.
+    Ta,
+    /// Turkish.
+    Tr,
+}
+
+macro_rules! named {
+    ($type:ident, $what:literal, [$($variant:ident = $name:literal),+ $(,)?]) => {
+        impl $type {
+            /// Every value.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The name, as settings write it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = Error;
+
+            fn from_str(name: &str) -> Result<Self> {
+                let name = name.trim().to_ascii_lowercase();
+                let found = Self::ALL.iter().find(|value| value.as_str() == name);
+                found.copied().ok_or_else(|| {
+                    Error::new(
+                        ErrorKind::InvalidInput,
+                        concat!("use the ", $what),
+                        concat!("it is none of ", $($name, " "),+),
+                    )
+                    .next("choose one of the names listed")
+                })
+            }
+        }
+    };
+}
+
+named!(Tokenizer, "tokenizer", [Simple = "simple", Porter = "porter", Default = "default"]);
+named!(
+    Language,
+    "language",
+    [
+        None = "none",
+        Ar = "ar",
+        Da = "da",
+        De = "de",
+        El = "el",
+        En = "en",
+        Es = "es",
+        Fi = "fi",
+        Fr = "fr",
+        Hu = "hu",
+        It = "it",
+        Nl = "nl",
+        No = "no",
+        Pt = "pt",
+        Ro = "ro",
+        Ru = "ru",
+        Sv = "sv",
+        Ta = "ta",
+        Tr = "tr",
+    ]
+);
