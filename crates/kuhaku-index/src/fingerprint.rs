@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use kuhaku_core::{SettingValue, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -112,6 +113,19 @@ macro_rules! named {
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(self.as_str())
+            }
+        }
+
+        impl SettingValue for $type {
+            const KIND: &'static str = concat!("one of", $(" ", $name),+);
+
+            fn read(value: &Value) -> Result<Self, String> {
+                let name = String::read(value)?;
+                name.parse().map_err(|_| format!("must be {}", Self::KIND))
+            }
+
+            fn show(&self) -> String {
+                self.as_str().into()
             }
         }
 
