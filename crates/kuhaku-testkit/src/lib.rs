@@ -1,1 +1,19 @@
-//! kuhaku-testkit.
+//! Fakes, scripted models and conformance suites for the contracts of kuhaku.
+//!
+//! For the tests of anybody who implements one of the traits. A feature per trait:
+//!
+//! | feature | what it gives |
+//! |---|---|
+//! | (always) | [`fixed_runtime`]: a clock that stands still, bytes that repeat |
+//! | `llm` | `ScriptedLlm`: a model that follows a script |
+//! | `index` | the conformance suite of `ChunkIndex`, and the suite of R4 |
+//!
+//! Never a dependency of anything but tests.
+
+mod clock;
+#[cfg(feature = "llm")]
+mod llm;
+
+pub use clock::fixed_runtime;
+#[cfg(feature = "llm")]
+pub use llm::ScriptedLlm;
