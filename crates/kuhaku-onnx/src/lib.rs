@@ -1,1 +1,23 @@
-//! kuhaku-onnx.
+//! Local models on ONNX Runtime: embedders, rerankers and classifiers.
+//!
+//! The contracts are [`Embedder`], [`Reranker`] and [`TextClassifier`] of `kuhaku-core`, re-exported
+//! here. Whatever takes such a model in kuhaku takes an `Arc<dyn …>` of the contract.
+//!
+//! The models come with the issue "ONNX Runtime"; none is here yet.
+//!
+//! | contract | model families |
+//! |---|---|
+//! | [`Embedder`] | BERT and XLM-R encoders: multilingual-e5, MiniLM, mpnet, bge, gte |
+//! | [`Reranker`] | cross-encoders: bge-reranker, MiniLM |
+//! | [`TextClassifier`] | sequence classifiers, such as those that look for injections |
+//!
+//! # Invariants
+//!
+//! - R2: this crate depends on `kuhaku-core` alone.
+//! - R3: neither the runtime library nor a model is fetched without consent, and a model whose
+//!   checksum differs is not used.
+//! - A vector depends on its text alone, never on its batch (D7).
+//! - A text longer than the model takes is windowed by choice or refused, never silently cut.
+//! - R12: inference runs on threads of its own; a caller's executor is not blocked.
+
+pub use kuhaku_core::{Embedder, Probability, Reranker, TextClassifier};
