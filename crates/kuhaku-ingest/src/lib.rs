@@ -1,1 +1,19 @@
 //! From files to chunks.
+
+mod chunk;
+mod error;
+mod format;
+mod prepare;
+mod read;
+mod source;
+mod walk;
+mod warning;
+
+pub use chunk::{ChunkSize, ChunkUnit, Chunker};
+pub use error::{Error, ErrorKind, Result};
+pub use format::Format;
+pub use prepare::{Chunk, PreparedDocument, Preparer, StatedValidity};
+pub use read::{DEFAULT_MAX_BYTES, read_limited};
+pub use source::Source;
+pub use walk::{Found, FoundFile, SkipReason, WalkOptions, walk};
+pub use warning::Warning;
