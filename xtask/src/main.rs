@@ -1,3 +1,112 @@
-//! xtask.
+//! The gates and generated documents of the workspace: `cargo xtask`.
 
-fn main() {}
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is its purpose")]
+
+mod api;
+mod cargo;
+mod configuration;
+mod edges;
+mod error;
+mod examples;
+mod expected;
+mod features;
+mod files;
+mod parity;
+mod rust_source;
+mod tidy;
+#[cfg(test)]
+mod tree;
+mod update;
+mod workspace;
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use crate::error::{Result, cannot};
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  tidy [CHECK]…              check the house rules; all of them when none is named
+  update [--allow-foreign]   write the dependency lists, API snapshots, configuration and parity
+                             pages anew; with the flag also the list of foreign types in APIs
+  parity                     write the tests into docs/parity.md only
+  features [--test]          check each feature alone; or test crates with all their features
+  examples                   run every example
+  ci                         everything, as .ci/run does";
+
+fn main() -> ExitCode {
+    let outcome = match env::var_os(api::ACTS_AS_RUSTDOC) {
+        Some(rustdoc) => api::act_as_rustdoc(&rustdoc),
+        None => command(&env::args().skip(1).collect::<Vec<_>>()),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::FAILURE
+    })
+}
+
+fn command(arguments: &[String]) -> Result<ExitCode> {
+    let root = root();
+    let (command, rest) = match arguments {
+        [] => {
+            println!("{USAGE}\n\nThe checks of tidy: {}", tidy::names().join(", "));
+            return Ok(ExitCode::SUCCESS);
+        }
+        [command, rest @ ..] => (command.as_str(), rest),
+    };
+    let flags: Vec<&str> = rest.iter().map(String::as_str).collect();
+    match (command, flags.as_slice()) {
+        ("tidy", _) => return tidy(&root, rest),
+        ("update", []) => told(&update::everything(&root, false)?),
+        ("update", ["--allow-foreign"]) => told(&update::everything(&root, true)?),
+        ("parity", []) => told(&update::parity_only(&root)?),
+        ("features", []) => features::check_each_alone(&root)?,
+        ("features", ["--test"]) => features::test_all(&root)?,
+        ("examples", []) => examples::run_all(&root)?,
+        ("ci", []) => return ci(&root),
+        _ => {
+            let tried = format!("run `cargo xtask {}`", arguments.join(" "));
+            return Err(cannot(tried, format!("there is no such command\n\n{USAGE}")));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tidy(root: &Path, checks: &[String]) -> Result<ExitCode> {
+    let findings = tidy::run(root, checks)?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    if findings.is_empty() {
+        eprintln!("tidy");
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!("{} to put right", findings.len());
+    Ok(ExitCode::FAILURE)
+}
+
+fn told(changed: &[PathBuf]) {
+    for path in changed {
+        println!("wrote {}", path.display());
+    }
+    if changed.is_empty() {
+        println!("nothing changed");
+    }
+}
+
+fn ci(root: &Path) -> Result<ExitCode> {
+    let status = Command::new("bash")
+        .arg(root.join(".ci/run"))
+        .status()
+        .map_err(|error| cannot("run .ci/run", error))?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The folder above this crate; cargo says where that is when it runs the program.
+fn root() -> PathBuf {
+    let here = env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    here.parent().map(Path::to_path_buf).unwrap_or(here)
+}
