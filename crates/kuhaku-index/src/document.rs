@@ -87,6 +87,15 @@ impl DocumentRecord {
             chunks: Vec::new(),
         }
     }
+
+    /// What is shown and searched of a chunk: its own text, else its bytes of the canonical text;
+    /// empty when these do not lie in it.
+    pub fn chunk_text<'a>(&'a self, chunk: &'a ChunkRecord) -> &'a str {
+        match &chunk.text {
+            Some(text) => text,
+            None => self.text.as_str().get(chunk.range.clone()).unwrap_or_default(),
+        }
+    }
 }
 
 /// A chunk to be stored.

@@ -1,0 +1,380 @@
+//! How text becomes terms (D18, D19).
+//!
+//! A scanner finds pieces of text; a piece becomes a term by folding, stop words and stemming. The
+//! term depends on the letters of the piece alone, so indexing remembers it per piece.
+
+mod fold;
+mod identifiers;
+mod porter;
+mod runs;
+mod scripts;
+mod stop_words;
+mod words;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rust_stemmers::Stemmer;
+
+use crate::fingerprint::{Language, Tokenizer};
+
+/// The longest term, in bytes; longer ones are cut to their beginning.
+const MAX_TERM: usize = 255;
+/// The longest word that is stemmed, in bytes.
+const MAX_STEMMED: usize = 96;
+
+/// A term and where it stood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Token {
+    /// The term: folded and stemmed, 1 to 255 bytes.
+    pub term: String,
+    /// Its bytes in the text.
+    pub range: Range<usize>,
+    /// It is a part of a compound that has a token of its own; it adds nothing to the length (D19).
+    pub part: bool,
+}
+
+/// A term of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QueryTerm {
+    /// The term, as the index writes it.
+    pub term: String,
+    /// How often it counts: once, but in the tokenizer `simple` as often as it stands in the query.
+    pub count: u32,
+}
+
+/// A piece of text that makes at most one term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Piece {
+    range: Range<usize>,
+    part: bool,
+    /// Stored, but not searched for: its neighbours say more.
+    stored_only: bool,
+}
+
+impl Piece {
+    fn whole(range: Range<usize>) -> Self {
+        Self { range, part: false, stored_only: false }
+    }
+
+    fn part(range: Range<usize>) -> Self {
+        Self { range, part: true, stored_only: false }
+    }
+}
+
+/// Turns text into terms, the same way for documents and queries.
+///
+/// ```
+/// use kuhaku_index::{Analyzer, Language, Tokenizer};
+/// let analyzer = Analyzer::new(Tokenizer::Default, Language::En);
+/// let terms: Vec<_> = analyzer.tokens("The PAY-6006 failures").into_iter().map(|t| t.term).collect();
+/// assert_eq!(terms, ["pay-6006", "pay", "6006", "failur"]);
+/// ```
+#[derive(Clone)]
+pub struct Analyzer {
+    tokenizer: Tokenizer,
+    language: Language,
+    stemmer: Option<Arc<Stemmer>>,
+}
+
+impl fmt::Debug for Analyzer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Analyzer({}, {})", self.tokenizer, self.language)
+    }
+}
+
+impl Analyzer {
+    /// The analyzer of an index with this tokenizer and language. The language acts in the
+    /// tokenizer `default` only.
+    pub fn new(tokenizer: Tokenizer, language: Language) -> Self {
+        let stemmer = fold::algorithm(language)
+            .filter(|_| tokenizer == Tokenizer::Default)
+            .map(|algorithm| Arc::new(Stemmer::create(algorithm)));
+        Self { tokenizer, language, stemmer }
+    }
+
+    /// The tokens of a document's text in order, stop words and placeholders left out. A compound
+    /// comes before its parts.
+    pub fn tokens(&self, text: &str) -> Vec<Token> {
+        let mut tokens = Vec::new();
+        let mut term = String::new();
+        self.pieces(text, &mut |piece| {
+            if let Some(raw) = text.get(piece.range.clone())
+                && self.term(raw, &mut term)
+            {
+                let Piece { range, part, .. } = piece;
+                tokens.push(Token { term: term.clone(), range, part });
+            }
+        });
+        tokens
+    }
+
+    /// The distinct terms of a query, in the order in which they first stand there.
+    pub fn query_terms(&self, text: &str) -> Vec<QueryTerm> {
+        let mut terms: Vec<QueryTerm> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut term = String::new();
+        self.pieces(text, &mut |piece| {
+            let Some(raw) = text.get(piece.range).filter(|_| !piece.stored_only) else { return };
+            if !self.term(raw, &mut term) {
+                return;
+            }
+            match places.get(&term).and_then(|place| terms.get_mut(*place)) {
+                Some(seen) if self.tokenizer == Tokenizer::Simple => {
+                    seen.count = seen.count.saturating_add(1);
+                }
+                Some(_) => {}
+                None => {
+                    places.insert(term.clone(), terms.len());
+                    terms.push(QueryTerm { term: term.clone(), count: 1 });
+                }
+            }
+        });
+        terms
+    }
+
+    /// Finds the pieces of `text`, in order.
+    fn pieces(&self, text: &str, emit: &mut dyn FnMut(Piece)) {
+        match self.tokenizer {
+            Tokenizer::Simple | Tokenizer::Porter => runs::scan(text, emit),
+            Tokenizer::Default => words::scan(text, self.language, emit),
+        }
+    }
+
+    /// Writes the term of a piece; false when it has none.
+    fn term(&self, raw: &str, term: &mut String) -> bool {
+        term.clear();
+        match self.tokenizer {
+            Tokenizer::Simple => fold::lower_case(raw, term),
+            Tokenizer::Porter => {
+                fold::lower_case(raw, term);
+                if stop_words::is_lucene(term) {
+                    return false;
+                }
+                if term.len() <= MAX_STEMMED {
+                    porter::stem(term);
+                }
+            }
+            Tokenizer::Default => {
+                fold::before_stemming(raw, self.language, term);
+                if fold::is_plain_word(term) {
+                    if stop_words::contains(self.language, term) {
+                        return false;
+                    }
+                    if let Some(stemmer) = &self.stemmer
+                        && term.len() <= MAX_STEMMED
+                    {
+                        let stem = stemmer.stem(term).into_owned();
+                        if !stem.is_empty() {
+                            *term = stem;
+                        }
+                    }
+                }
+                fold::after_stemming(term);
+            }
+        }
+        term.truncate(term.floor_char_boundary(MAX_TERM));
+        !term.is_empty()
+    }
+}
+
+/// Analyses many texts and remembers the term of each piece, by a number that the caller gives.
+pub(crate) struct TermCache<'a> {
+    analyzer: &'a Analyzer,
+    known: HashMap<Box<str>, Option<u32>>,
+    term: String,
+}
+
+impl fmt::Debug for TermCache<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TermCache").field("analyzer", self.analyzer).finish_non_exhaustive()
+    }
+}
+
+impl<'a> TermCache<'a> {
+    /// Pieces remembered at most; text of another kind starts over.
+    const CAPACITY: usize = 1 << 18;
+
+    pub(crate) fn new(analyzer: &'a Analyzer) -> Self {
+        Self { analyzer, known: HashMap::new(), term: String::new() }
+    }
+
+    /// Calls `found` with the number of each term of the text and whether it is a part of a
+    /// compound. `number` gives the number of a term; the same term must get the same one.
+    pub(crate) fn each(
+        &mut self,
+        text: &str,
+        number: &mut dyn FnMut(&str) -> u32,
+        found: &mut dyn FnMut(u32, bool),
+    ) {
+        let Self { analyzer, known, term } = self;
+        analyzer.pieces(text, &mut |piece| {
+            let Some(raw) = text.get(piece.range) else { return };
+            let id = match known.get(raw) {
+                Some(id) => *id,
+                None => {
+                    let id = analyzer.term(raw, term).then(|| number(term));
+                    if known.len() >= Self::CAPACITY {
+                        known.clear();
+                    }
+                    known.insert(raw.into(), id);
+                    id
+                }
+            };
+            if let Some(id) = id {
+                found(id, piece.part);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(tokenizer: Tokenizer, language: Language, text: &str) -> Vec<String> {
+        let tokens = Analyzer::new(tokenizer, language).tokens(text);
+        tokens.into_iter().map(|token| token.term).collect()
+    }
+
+    fn english(text: &str) -> Vec<String> {
+        terms(Tokenizer::Default, Language::En, text)
+    }
+
+    /// SPS-01
+    #[test]
+    fn simple_terms_are_lower_case_runs_of_word_characters() {
+        let table: &[(&str, &[&str])] = &[
+            ("PAY-6006", &["pay", "6006"]),
+            ("ödeme başarısız", &["ödeme", "başarısız"]),
+            ("don't", &["don", "t"]),
+            ("Gateway TIMEOUT", &["gateway", "timeout"]),
+            ("snake_case", &["snake_case"]),
+            ("", &[]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(terms(Tokenizer::Simple, Language::En, text), *expected, "{text}");
+        }
+    }
+
+    /// SPS-01: what the default tokenizer finds where plain runs do not.
+    #[test]
+    fn other_spellings_of_a_word_give_the_same_term() {
+        for (left, right) in [
+            ("İSTANBUL", "istanbul"),
+            ("café", "cafe"),
+            ("École", "E\u{301}cole"),
+            ("ＦＵＬＬ", "full"),
+            ("Straße", "STRASSE"),
+            ("résumés", "resumes"),
+            ("co\u{ad}operate", "cooperate"),
+            ("don’t-stop", "don't-stop"),
+            ("ΟΔΟΣ", "οδος"),
+        ] {
+            assert_eq!(english(left), english(right), "{left}");
+            assert!(!english(left).is_empty(), "{left}");
+        }
+        for (left, right) in [("ISPARTA", "ısparta"), ("İSTANBUL", "istanbul")] {
+            let turkish = |text| terms(Tokenizer::Default, Language::Tr, text);
+            assert_eq!(turkish(left), turkish(right), "{left}");
+        }
+    }
+
+    /// RK-25
+    #[test]
+    fn porter_terms_are_stems_without_stop_words() {
+        let table = [
+            ("mutations", "mutat"),
+            ("mutation", "mutat"),
+            ("running", "run"),
+            ("relational", "relat"),
+            ("organization", "organ"),
+            ("flies", "fli"),
+            ("dying", "dy"),
+            ("ponies", "poni"),
+            ("caresses", "caress"),
+            ("generically", "gener"),
+            ("happily", "happili"),
+        ];
+        for (word, stem) in table {
+            assert_eq!(terms(Tokenizer::Porter, Language::En, word), [stem]);
+        }
+        assert_eq!(terms(Tokenizer::Porter, Language::En, "The cat and that IDs"), ["cat", "id"]);
+    }
+
+    /// RK-26
+    #[test]
+    fn words_with_combining_marks_stay_whole_and_east_asian_text_is_found_inside() {
+        assert_eq!(english("हिन्दी भाषा"), ["हिन्दी", "भाषा"]);
+        let analyzer = Analyzer::new(Tokenizer::Default, Language::En);
+        for (query, text) in [
+            ("東京", "東京タワー is tall"),
+            ("日本語", "日本語テスト"),
+            ("東", "東京"),
+            ("ไทย", "ภาษาไทย"),
+        ] {
+            let stored: Vec<_> = analyzer.tokens(text).into_iter().map(|t| t.term).collect();
+            let wanted = analyzer.query_terms(query);
+            assert!(!wanted.is_empty(), "{query}");
+            assert!(wanted.iter().all(|t| stored.contains(&t.term)), "{query} in {stored:?}");
+        }
+        let searched: Vec<_> = analyzer.query_terms("東京タ").into_iter().map(|t| t.term).collect();
+        assert_eq!(searched, ["東京", "京タ"]);
+    }
+
+    #[test]
+    fn identifiers_are_kept_whole_and_split() {
+        let table: &[(&str, &[&str])] = &[
+            ("PAY-6006", &["pay-6006", "pay", "6006"]),
+            ("snake_case", &["snake_case", "snake", "case"]),
+            ("HttpRequest", &["httprequest", "http", "request"]),
+            ("getUserName", &["getusernam", "get", "user", "name"]),
+            ("HTTPServer", &["httpserver", "http", "server"]),
+            ("app.http.Client", &["app.http.client", "app", "http", "client"]),
+            ("serde::json", &["serde::json", "serd", "json"]),
+            ("mRNA", &["mrna"]),
+            ("3.14", &["3.14", "3", "14"]),
+            ("cell's", &["cell"]),
+            ("ends here.", &["end"]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(english(text), *expected, "{text}");
+        }
+        let tokens = Analyzer::new(Tokenizer::Default, Language::En).tokens("PAY-6006");
+        assert_eq!(tokens.iter().filter(|token| !token.part).count(), 1);
+    }
+
+    /// SPS-08: the part about terms.
+    #[test]
+    fn placeholders_of_masked_text_are_no_terms() {
+        for tokenizer in Tokenizer::ALL {
+            for placeholder in kuhaku_core::Placeholder::ALL {
+                let text = format!("mail {placeholder} bounced{placeholder}");
+                let found = terms(*tokenizer, Language::None, &text);
+                assert_eq!(found.len(), 2, "{tokenizer} {placeholder}: {found:?}");
+            }
+            assert_eq!(terms(*tokenizer, Language::None, "[EMAIL x"), ["email", "x"]);
+        }
+    }
+
+    #[test]
+    fn a_repeated_query_term_counts_again_in_simple_only() {
+        for tokenizer in Tokenizer::ALL {
+            let counts = Analyzer::new(*tokenizer, Language::En).query_terms("zebra horse zebra");
+            let expected = if *tokenizer == Tokenizer::Simple { [2, 1] } else { [1, 1] };
+            assert_eq!(counts.iter().map(|term| term.count).collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn other_languages_split_at_apostrophes() {
+        let french = terms(Tokenizer::Default, Language::Fr, "l'avion");
+        assert!(french.contains(&"avion".to_owned()), "{french:?}");
+        let turkish = terms(Tokenizer::Default, Language::Tr, "İstanbul'da");
+        assert!(turkish.contains(&"istanbul".to_owned()), "{turkish:?}");
+    }
+}

@@ -1,0 +1,60 @@
+//! Faults that can be built into an engine, so that a suite can show that it would find them (D5).
+
+/// A way to break R4. For tests that must be able to fail; none is active unless it is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "seeded-faults"), expect(unreachable_pub, reason = "public for tests"))]
+#[non_exhaustive]
+pub enum Fault {
+    /// Document frequencies and chunk counts over everything stored.
+    GlobalDocumentFrequency,
+    /// The average length over everything stored.
+    GlobalAverageLength,
+    /// Both of the above, as an index without visibility classes has it.
+    GlobalStatistics,
+    /// The filter acts on the hits that are left after the cut.
+    FilterAfterCut,
+    /// Equal scores are ordered by where the chunk lies in memory.
+    TiesByPosition,
+    /// An update keeps the access tags of the document it replaces.
+    ChangedTagsIgnored,
+    /// What is returned names the generation of the index.
+    GenerationInOutput,
+}
+
+#[cfg(feature = "seeded-faults")]
+impl Fault {
+    /// Every fault.
+    pub const ALL: [Self; 7] = [
+        Self::GlobalDocumentFrequency,
+        Self::GlobalAverageLength,
+        Self::GlobalStatistics,
+        Self::FilterAfterCut,
+        Self::TiesByPosition,
+        Self::ChangedTagsIgnored,
+        Self::GenerationInOutput,
+    ];
+}
+
+/// The fault of an engine, if it has one. Without the feature `seeded-faults` there is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seeded {
+    #[cfg(feature = "seeded-faults")]
+    fault: Option<Fault>,
+}
+
+impl Seeded {
+    #[cfg(feature = "seeded-faults")]
+    pub(crate) fn with(fault: Fault) -> Self {
+        Self { fault: Some(fault) }
+    }
+
+    #[cfg(feature = "seeded-faults")]
+    pub(crate) fn has(self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    #[cfg(not(feature = "seeded-faults"))]
+    pub(crate) fn has(self, _fault: Fault) -> bool {
+        false
+    }
+}

@@ -1,0 +1,226 @@
+//! Generations: the segments and tombstones that readers pin, and the one that is current (D11).
+
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use kuhaku_core::{AccessTags, DocumentId, Scope};
+
+use super::document::Document;
+use super::draft::Draft;
+use super::scratch::ScratchPool;
+use super::segment::{Entry, Segment};
+use super::tombstones::Tombstones;
+use super::view::View;
+use crate::analysis::Analyzer;
+use crate::contract::IndexStatistics;
+use crate::fault::Seeded;
+
+/// A segment and what of it is dead.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) segment: Arc<Segment>,
+    pub(crate) dead: Option<Arc<Tombstones>>,
+}
+
+impl Part {
+    fn is_alive(&self, document: u32) -> bool {
+        !self.dead.as_ref().is_some_and(|dead| dead.has_document(document))
+    }
+
+    fn living(&self) -> impl Iterator<Item = &Entry> {
+        let entries = (0..).zip(self.segment.documents());
+        entries.filter(|(place, _)| self.is_alive(*place)).map(|(_, entry)| entry)
+    }
+
+    fn dead_weight(&self) -> usize {
+        self.dead.as_ref().map_or(0, |dead| dead.weight())
+    }
+
+    fn living_weight(&self) -> usize {
+        self.segment.weight().saturating_sub(self.dead_weight())
+    }
+
+    fn is_empty(&self) -> bool {
+        let dead = self.dead.as_ref().map_or(0, |dead| dead.documents());
+        dead == self.segment.documents().len()
+    }
+
+    /// More than a quarter of it is dead.
+    fn is_worn(&self) -> bool {
+        self.dead_weight() * 4 > self.segment.weight()
+    }
+}
+
+/// One consistent state of the index. Immutable.
+#[derive(Debug, Default)]
+pub(crate) struct Generation {
+    pub(crate) parts: Vec<Part>,
+    pub(crate) number: u64,
+}
+
+/// A segment never grows beyond this, so that its places fit into 32 bits.
+const MAX_WEIGHT: usize = u32::MAX as usize / 2;
+
+impl Generation {
+    /// A generation of one segment.
+    pub(crate) fn of(draft: Draft) -> Self {
+        Self::default().next(&[], draft)
+    }
+
+    /// A living document, its segment and its place there.
+    pub(crate) fn find(&self, id: &DocumentId) -> Option<(&Part, &Entry)> {
+        self.parts.iter().rev().find_map(|part| {
+            let place = part.segment.find(id).filter(|place| part.is_alive(*place))?;
+            Some((part, part.segment.documents().get(place as usize)?))
+        })
+    }
+
+    /// A living document and its tags.
+    pub(crate) fn document(&self, id: &DocumentId) -> Option<(&Arc<Document>, &AccessTags)> {
+        let (part, entry) = self.find(id)?;
+        Some((&entry.document, part.segment.tags(entry)?))
+    }
+
+    /// All living documents with their tags and how many chunks readers see of them, by id.
+    pub(crate) fn documents(&self) -> Vec<(&Arc<Document>, &AccessTags, usize)> {
+        let mut all: Vec<_> = self
+            .parts
+            .iter()
+            .flat_map(|part| {
+                part.living().filter_map(|entry| {
+                    Some((&entry.document, part.segment.tags(entry)?, entry.chunks.len()))
+                })
+            })
+            .collect();
+        all.sort_by(|a, b| a.0.id.cmp(&b.0.id));
+        all
+    }
+
+    /// The generation after this one: some documents gone, a drafted segment added, and small or
+    /// worn segments merged.
+    pub(crate) fn next(&self, removed: &[DocumentId], draft: Draft) -> Self {
+        let mut parts = self.parts.clone();
+        for id in removed {
+            for part in &mut parts {
+                let place = part.segment.find(id).filter(|place| part.is_alive(*place));
+                if let Some(place) = place {
+                    let dead = part.dead.get_or_insert_default();
+                    Arc::make_mut(dead).bury(&part.segment, place);
+                }
+            }
+        }
+        if !draft.is_empty() {
+            parts.push(Part { segment: Arc::new(draft.finish()), dead: None });
+        }
+        Self { parts: compacted(parts), number: self.number + 1 }
+    }
+
+    /// Totals over everything; held-back chunks are counted by the caller.
+    pub(crate) fn statistics(&self) -> IndexStatistics {
+        let mut statistics = IndexStatistics::default();
+        let mut classes = HashSet::new();
+        let mut terms = HashSet::new();
+        for part in &self.parts {
+            for entry in part.living() {
+                statistics.documents += 1;
+                statistics.chunks += entry.chunks.len() as u64;
+                classes.extend(part.segment.tags(entry));
+            }
+            for place in 0..part.segment.terms().len() as u32 {
+                let alive = part.segment.runs(place).any(|(class, postings)| {
+                    let dead = part.dead.as_ref().map_or(0, |dead| dead.frequency(place, class));
+                    postings.len() as u64 > dead
+                });
+                if alive {
+                    terms.extend(part.segment.terms().get(place));
+                }
+            }
+        }
+        statistics.visibility_classes = classes.len() as u64;
+        statistics.terms = terms.len() as u64;
+        statistics
+    }
+}
+
+/// Drops empty parts, rewrites worn ones, and merges the last ones as long as the one before is not
+/// at least twice as heavy, so that their number stays logarithmic.
+fn compacted(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.retain(|part| !part.is_empty());
+    for part in &mut parts {
+        if part.is_worn() {
+            *part = merged(std::slice::from_ref(part));
+        }
+    }
+    let Some(mut weight) = parts.last().map(Part::living_weight) else { return parts };
+    let mut from = parts.len() - 1;
+    while let Some(before) = from.checked_sub(1).and_then(|at| parts.get(at)) {
+        let more = before.living_weight();
+        if more >= weight.saturating_mul(2) || more.saturating_add(weight) > MAX_WEIGHT {
+            break;
+        }
+        weight += more;
+        from -= 1;
+    }
+    if from + 1 < parts.len() {
+        let tail = parts.split_off(from);
+        parts.push(merged(&tail));
+    }
+    parts
+}
+
+fn merged(parts: &[Part]) -> Part {
+    let mut draft = Draft::default();
+    for part in parts {
+        part.segment.copy_into(&mut draft, part.dead.as_deref());
+    }
+    Part { segment: Arc::new(draft.finish()), dead: None }
+}
+
+/// The current generation of an index and what its readers share.
+#[derive(Debug)]
+pub(crate) struct Live {
+    current: RwLock<(Arc<Generation>, Arc<Analyzer>)>,
+    scratch: Arc<ScratchPool>,
+    seeded: Seeded,
+}
+
+impl Live {
+    pub(crate) fn new(generation: Generation, analyzer: Analyzer, seeded: Seeded) -> Self {
+        let current = RwLock::new((Arc::new(generation), Arc::new(analyzer)));
+        Self { current, scratch: Arc::default(), seeded }
+    }
+
+    pub(crate) fn seeded(&self) -> Seeded {
+        self.seeded
+    }
+
+    pub(crate) fn generation(&self) -> Arc<Generation> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).0)
+    }
+
+    pub(crate) fn analyzer(&self) -> Arc<Analyzer> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).1)
+    }
+
+    /// Makes a generation current. Readers of earlier ones keep theirs.
+    pub(crate) fn publish(&self, generation: Generation) {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        current.0 = Arc::new(generation);
+    }
+
+    /// Makes an empty index with another analyzer current.
+    pub(crate) fn restart(&self, analyzer: Analyzer) {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let number = current.0.number + 1;
+        *current = (Arc::new(Generation { parts: Vec::new(), number }), Arc::new(analyzer));
+    }
+
+    /// What a scope sees of the current generation.
+    pub(crate) fn view(&self, scope: &Scope) -> View {
+        let (generation, analyzer) = {
+            let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+            (Arc::clone(&current.0), Arc::clone(&current.1))
+        };
+        View::new(generation, scope.clone(), analyzer, Arc::clone(&self.scratch), self.seeded)
+    }
+}

@@ -1,0 +1,23 @@
+//! The searchable form in memory: immutable segments, tombstones, and views of one generation.
+//!
+//! A batch becomes one segment; small segments are merged into larger ones, so that a document costs
+//! its own size times a logarithm. Each segment keeps its chunks by visibility class and its postings
+//! in runs of one class, so that a scope touches the runs it sees and nothing else (R4, D12).
+
+mod document;
+mod draft;
+mod frequencies;
+mod generation;
+mod scratch;
+mod search;
+mod segment;
+mod terms;
+mod tombstones;
+mod view;
+
+pub(crate) use document::{Body, Document};
+pub(crate) use draft::{Analysis, ChunkTerms, Draft};
+pub(crate) use frequencies::Frequencies;
+pub(crate) use generation::{Generation, Live};
+pub(crate) use view::Found;
+pub use view::View;

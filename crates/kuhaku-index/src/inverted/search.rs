@@ -1,0 +1,206 @@
+//! BM25 over a view: term at a time, in query-term order (D6), top k by a bounded heap.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use kuhaku_core::{ChunkId, DocumentId};
+
+use super::generation::Part;
+use super::scratch::Scratch;
+use super::segment::Chunk;
+use super::view::{Sight, View};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fault::Fault;
+use crate::query::{Bm25, Filter, SparseHit, SparseQuery, inverse_document_frequency};
+
+/// A term of the query that some visible chunk holds.
+struct Term {
+    /// Its inverse document frequency times its count in the query.
+    weight: f64,
+    /// Its place in the dictionary of each part.
+    places: Vec<Option<u32>>,
+}
+
+/// A chunk in the running. The greatest is the worst: a heap gives it up first.
+struct Candidate<'a> {
+    score: f64,
+    document: &'a DocumentId,
+    ordinal: u32,
+    /// Orders before the id; equal for all but in a seeded fault.
+    position: (usize, u32),
+    passes: bool,
+}
+
+impl Ord for Candidate<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.score.total_cmp(&self.score))
+            .then_with(|| self.position.cmp(&other.position))
+            .then_with(|| self.document.cmp(other.document))
+            .then_with(|| self.ordinal.cmp(&other.ordinal))
+    }
+}
+
+impl PartialOrd for Candidate<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Candidate<'_> {}
+
+fn check(bm25: &Bm25) -> Result<()> {
+    let Bm25 { k1, b, weights } = bm25;
+    let wrong = if !(0.0..=100.0).contains(k1) {
+        "k1 is not from 0 to 100"
+    } else if !(0.0..=1.0).contains(b) {
+        "b is not from 0 to 1"
+    } else if [weights.heading, weights.body, weights.extra]
+        .iter()
+        .any(|weight| !(0.0..=100.0).contains(weight))
+    {
+        "a field weight is not from 0 to 100"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::InvalidInput, "score with these BM25 parameters", wrong)
+        .next("use k1 1.5, b 0.75 and weights of 1, or other values in these ranges"))
+}
+
+/// See [`View::sparse`].
+pub(super) fn sparse(view: &View, query: &SparseQuery) -> Result<Vec<SparseHit>> {
+    check(&query.bm25)?;
+    if query.limit == 0 || view.chunks == 0 {
+        return Ok(Vec::new());
+    }
+    let (chunks, lengths) = view.totals();
+    let terms: Vec<Term> = view
+        .analyzer
+        .query_terms(&query.text)
+        .into_iter()
+        .filter_map(|term| {
+            let places = view.places(&term.term);
+            let holding = view.document_frequency(&places);
+            let weight = inverse_document_frequency(chunks, holding) * f64::from(term.count);
+            (holding > 0).then_some(Term { weight, places })
+        })
+        .collect();
+    if terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let average = lengths.weighted(&query.bm25.weights) / chunks as f64;
+    let scoring = Scoring::new(&query.bm25, if average > 0.0 { average } else { 1.0 });
+    let late = view.seeded.has(Fault::FilterAfterCut);
+    let by_position = view.seeded.has(Fault::TiesByPosition);
+    let no_filter = Filter::none();
+    let early = if late { &no_filter } else { &query.filter };
+
+    let mut best = BinaryHeap::new();
+    view.scratch.with(|scratch| {
+        for (at, (part, sight)) in view.parts().enumerate() {
+            scoring.accumulate(part, sight, at, &terms, scratch);
+            let Scratch { scores, touched } = scratch;
+            for place in touched.drain(..) {
+                let Some(slot) = scores.get_mut(place as usize) else { continue };
+                let score = std::mem::take(slot);
+                let full = best.len() >= query.limit;
+                let worst = best.peek().map_or(0.0, |worst: &Candidate<'_>| worst.score);
+                if full && score < worst || part.dead.as_ref().is_some_and(|d| d.has_chunk(place)) {
+                    continue;
+                }
+                let Some(Chunk { document, ordinal, .. }) =
+                    part.segment.chunks().get(place as usize)
+                else {
+                    continue;
+                };
+                let Some(entry) = part.segment.documents().get(*document as usize) else {
+                    continue;
+                };
+                if !entry.document.passes(early) {
+                    continue;
+                }
+                best.push(Candidate {
+                    score,
+                    document: &entry.document.id,
+                    ordinal: *ordinal,
+                    position: if by_position { (at, place) } else { (0, 0) },
+                    passes: !late || entry.document.passes(&query.filter),
+                });
+                if best.len() > query.limit {
+                    best.pop();
+                }
+            }
+        }
+    });
+    let ranked = best.into_sorted_vec().into_iter().filter(|candidate| candidate.passes);
+    let hits = ranked.map(|candidate| {
+        let id = ChunkId::new(candidate.document.clone(), candidate.ordinal);
+        SparseHit::new(id, candidate.score)
+    });
+    Ok(hits.collect())
+}
+
+/// The parts of the formula that are the same for all chunks.
+struct Scoring<'a> {
+    bm25: &'a Bm25,
+    /// `k1 * (1 - b)`
+    base: f64,
+    /// `k1 * b / average`
+    per_token: f64,
+    /// `k1 + 1`
+    gain: f64,
+}
+
+impl<'a> Scoring<'a> {
+    fn new(bm25: &'a Bm25, average: f64) -> Self {
+        let Bm25 { k1, b, .. } = bm25;
+        Self { bm25, base: k1 * (1.0 - b), per_token: k1 * b / average, gain: k1 + 1.0 }
+    }
+
+    /// Adds the scores of one part's visible chunks.
+    fn accumulate(
+        &self,
+        part: &Part,
+        sight: &Sight,
+        at: usize,
+        terms: &[Term],
+        scratch: &mut Scratch,
+    ) {
+        let chunks = part.segment.chunks();
+        let Scratch { scores, touched } = scratch;
+        if scores.len() < chunks.len() {
+            scores.resize(chunks.len(), 0.0);
+        }
+        let weights = &self.bm25.weights;
+        for term in terms {
+            let Some(place) = term.places.get(at).copied().flatten() else { continue };
+            for (class, postings) in part.segment.runs(place) {
+                if !sight.visible.has(class) {
+                    continue;
+                }
+                for posting in postings {
+                    let chunk = posting.chunk as usize;
+                    let (Some(Chunk { lengths, .. }), Some(score)) =
+                        (chunks.get(chunk), scores.get_mut(chunk))
+                    else {
+                        continue;
+                    };
+                    let tf = posting.tf.weighted(weights);
+                    if tf > 0.0 {
+                        let norm = self.base + self.per_token * lengths.weighted(weights);
+                        let before = *score;
+                        *score = before + term.weight * (tf * self.gain) / (tf + norm);
+                        if before == 0.0 {
+                            touched.push(posting.chunk);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Dictionaries: one that grows while a segment is drafted, and the sorted one of a segment (D12).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Numbers terms in the order in which they come.
+#[derive(Debug, Default)]
+pub(crate) struct Numbering {
+    numbers: HashMap<Arc<str>, u32>,
+    names: Vec<Arc<str>>,
+}
+
+impl Numbering {
+    /// The number of a term, a new one when it was not seen before.
+    pub(crate) fn number(&mut self, term: &str) -> u32 {
+        if let Some(number) = self.numbers.get(term) {
+            return *number;
+        }
+        let name: Arc<str> = term.into();
+        let number = self.names.len() as u32;
+        self.names.push(Arc::clone(&name));
+        self.numbers.insert(name, number);
+        number
+    }
+
+    /// The term of a number; empty for a number that was never given.
+    pub(crate) fn name(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("", |name| name)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+}
+
+/// Terms in ascending order, in one string.
+#[derive(Debug, Default)]
+pub(crate) struct Terms {
+    letters: String,
+    ends: Vec<u32>,
+}
+
+impl Terms {
+    /// Appends a term, which must be greater than all before it.
+    pub(crate) fn push(&mut self, term: &str) {
+        self.letters.push_str(term);
+        self.ends.push(self.letters.len() as u32);
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The term at a place.
+    pub(crate) fn get(&self, place: u32) -> Option<&str> {
+        let place = place as usize;
+        let end = *self.ends.get(place)? as usize;
+        let start = match place.checked_sub(1) {
+            Some(before) => *self.ends.get(before)? as usize,
+            None => 0,
+        };
+        self.letters.get(start..end)
+    }
+
+    /// The place of a term.
+    pub(crate) fn find(&self, term: &str) -> Option<u32> {
+        let (mut low, mut high) = (0, self.len() as u32);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.get(middle)?.cmp(term) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+}

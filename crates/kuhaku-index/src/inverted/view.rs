@@ -1,0 +1,202 @@
+//! What a scope sees of one generation.
+
+use std::fmt;
+use std::sync::Arc;
+
+use kuhaku_core::{AccessTags, ChunkId, Scope};
+
+use super::document::Document;
+use super::frequencies::Lengths;
+use super::generation::{Generation, Part};
+use super::scratch::ScratchPool;
+use super::search;
+use super::segment::Visible;
+use crate::analysis::Analyzer;
+use crate::error::Result;
+use crate::fault::{Fault, Seeded};
+use crate::query::{SparseHit, SparseQuery, TermStatistic, TermStatistics};
+
+/// What a scope sees of a part.
+#[derive(Debug)]
+pub(super) struct Sight {
+    pub(super) visible: Arc<Visible>,
+    /// The visible classes that have dead chunks.
+    dead: Vec<u32>,
+}
+
+/// What a scope sees of one generation of an embedded index: searched in memory, without waiting
+/// for anything (D14).
+///
+/// ```
+/// use kuhaku_core::Scope;
+/// use kuhaku_index::{Fingerprint, IdKey, Language, MemoryIndex, SparseQuery, Tokenizer};
+///
+/// let fingerprint = Fingerprint::new(Tokenizer::Default, Language::En, "none", "none");
+/// let index = MemoryIndex::new(fingerprint, IdKey::from_bytes([7; 32]));
+/// let view = index.view(&Scope::anonymous());
+/// assert!(view.sparse(&SparseQuery::new("anything", 4))?.is_empty());
+/// # Ok::<(), kuhaku_index::Error>(())
+/// ```
+pub struct View {
+    pub(super) generation: Arc<Generation>,
+    pub(super) scope: Scope,
+    pub(super) sights: Vec<Sight>,
+    pub(super) chunks: u64,
+    pub(super) lengths: Lengths<u64>,
+    pub(super) analyzer: Arc<Analyzer>,
+    pub(super) scratch: Arc<ScratchPool>,
+    pub(super) seeded: Seeded,
+}
+
+/// A chunk that a scope sees.
+#[derive(Debug)]
+pub(crate) struct Found<'a> {
+    pub(crate) id: &'a ChunkId,
+    pub(crate) document: &'a Arc<Document>,
+    pub(crate) tags: &'a AccessTags,
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("View").field("scope", &self.scope).finish_non_exhaustive()
+    }
+}
+
+impl View {
+    pub(super) fn new(
+        generation: Arc<Generation>,
+        scope: Scope,
+        analyzer: Arc<Analyzer>,
+        scratch: Arc<ScratchPool>,
+        seeded: Seeded,
+    ) -> Self {
+        let mut chunks = 0;
+        let mut lengths = Lengths::default();
+        let mut sights = Vec::with_capacity(generation.parts.len());
+        for part in &generation.parts {
+            let visible = part.segment.visible(&scope);
+            let mut dead_classes = Vec::new();
+            chunks += visible.chunks;
+            lengths.add_all(visible.lengths);
+            for (class, dead) in part.dead.iter().flat_map(|dead| dead.classes()) {
+                if visible.has(class) {
+                    dead_classes.push(class);
+                    chunks = chunks.saturating_sub(dead.chunks);
+                    lengths.subtract(dead.lengths);
+                }
+            }
+            sights.push(Sight { visible, dead: dead_classes });
+        }
+        Self { generation, scope, sights, chunks, lengths, analyzer, scratch, seeded }
+    }
+
+    /// The scope that the view was made with.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// The analyzer that made the stored terms.
+    pub fn analyzer(&self) -> &Analyzer {
+        &self.analyzer
+    }
+
+    /// How many chunks the scope sees.
+    pub fn visible_chunks(&self) -> u64 {
+        self.chunks
+    }
+
+    /// The best chunks by BM25, as [`crate::ChunkReader::sparse`] gives them.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidInput`] for parameters out of range.
+    pub fn sparse(&self, query: &SparseQuery) -> Result<Vec<SparseHit>> {
+        search::sparse(self, query)
+    }
+
+    /// How often the terms of `text` occur, as [`crate::ChunkReader::term_statistics`] gives it.
+    pub fn term_statistics(&self, text: &str) -> TermStatistics {
+        let terms = self.analyzer.query_terms(text).into_iter().map(|term| {
+            let chunks = self.document_frequency(&self.places(&term.term));
+            TermStatistic::new(term.term, chunks)
+        });
+        TermStatistics::new(self.chunks, terms.collect())
+    }
+
+    /// Parts and what is seen of them.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&Part, &Sight)> {
+        self.generation.parts.iter().zip(&self.sights)
+    }
+
+    /// Where a term is in the dictionary of each part.
+    pub(super) fn places(&self, term: &str) -> Vec<Option<u32>> {
+        self.generation.parts.iter().map(|part| part.segment.terms().find(term)).collect()
+    }
+
+    /// How many visible chunks hold the term at these places.
+    pub(super) fn document_frequency(&self, places: &[Option<u32>]) -> u64 {
+        let mut frequency = 0;
+        let everything = self.seeded.has(Fault::GlobalDocumentFrequency)
+            || self.seeded.has(Fault::GlobalStatistics);
+        for ((part, sight), place) in self.parts().zip(places) {
+            let Some(term) = *place else { continue };
+            for (class, postings) in part.segment.runs(term) {
+                if everything || sight.visible.has(class) {
+                    frequency += postings.len() as u64;
+                }
+            }
+            for class in &sight.dead {
+                let dead = part.dead.as_ref().map_or(0, |dead| dead.frequency(term, *class));
+                frequency = frequency.saturating_sub(dead);
+            }
+        }
+        frequency
+    }
+
+    /// The chunk count and the length sums that scores are made with.
+    pub(super) fn totals(&self) -> (u64, Lengths<u64>) {
+        let mut totals = (self.chunks, self.lengths);
+        let both = self.seeded.has(Fault::GlobalStatistics);
+        if both || self.seeded.has(Fault::GlobalDocumentFrequency) {
+            totals.0 = self.generation.parts.iter().map(|p| p.segment.chunks().len() as u64).sum();
+        }
+        if both || self.seeded.has(Fault::GlobalAverageLength) {
+            totals.1 = Lengths::default();
+            let mut chunks = 0;
+            for part in &self.generation.parts {
+                for class in part.segment.classes() {
+                    totals.1.add_all(class.lengths);
+                    chunks += class.chunks;
+                }
+            }
+            // Scaled to the visible count, by which the caller divides.
+            let scale = |sum: u64| sum * totals.0 / chunks.max(1);
+            totals.1 = Lengths {
+                heading: scale(totals.1.heading),
+                body: scale(totals.1.body),
+                extra: scale(totals.1.extra),
+            };
+        }
+        totals
+    }
+
+    /// The chunks of these ids that the scope sees, in their order.
+    pub(crate) fn find<'a>(&'a self, ids: &'a [ChunkId]) -> Vec<Found<'a>> {
+        let found = ids.iter().filter_map(|id| {
+            let (part, entry) = self.generation.find(id.document())?;
+            let tags = part.segment.tags(entry).filter(|tags| self.scope.sees(tags))?;
+            let range = entry.chunks.start as usize..entry.chunks.end as usize;
+            let chunks = part.segment.chunks().get(range)?;
+            chunks.binary_search_by_key(&id.ordinal(), |chunk| chunk.ordinal).ok()?;
+            Some(Found { id, document: &entry.document, tags })
+        });
+        found.collect()
+    }
+
+    /// What a source is shown as: as it is, but for the seeded fault.
+    pub(crate) fn shown_source(&self, source: String) -> String {
+        if self.seeded.has(Fault::GenerationInOutput) {
+            return format!("{source}@{}", self.generation.number);
+        }
+        source
+    }
+}

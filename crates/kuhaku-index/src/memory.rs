@@ -1,0 +1,241 @@
+//! The engine without a file.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use kuhaku_core::{ChunkId, DocumentId, Scope};
+
+use crate::analysis::Analyzer;
+use crate::contract::{ChunkIndex, ChunkReader, IndexStatistics, Maintenance};
+use crate::document::{DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk};
+use crate::error::Result;
+use crate::fault::Seeded;
+use crate::fingerprint::Fingerprint;
+use crate::identity::{ContentHash, IdKey};
+use crate::inverted::{Analysis, Body, Draft, Generation, Live, View};
+use crate::plan::{Plan, resident};
+use crate::query::{SparseHit, SparseQuery, TermStatistics};
+use crate::write::{ApplyReport, Batch};
+
+/// An index in memory: for tests, for short-lived collections, and for hosts without a disk.
+///
+/// The same searches as the durable engine. Its work is done on the calling thread.
+#[derive(Debug)]
+pub struct MemoryIndex {
+    fingerprint: RwLock<Fingerprint>,
+    id_key: IdKey,
+    live: Live,
+    writer: Mutex<()>,
+}
+
+impl MemoryIndex {
+    /// An empty index.
+    pub fn new(fingerprint: Fingerprint, id_key: IdKey) -> Self {
+        Self::build(fingerprint, id_key, Seeded::default())
+    }
+
+    /// An empty index with a fault, for tests that must be able to fail.
+    #[cfg(feature = "seeded-faults")]
+    pub fn with_fault(fingerprint: Fingerprint, id_key: IdKey, fault: crate::Fault) -> Self {
+        Self::build(fingerprint, id_key, Seeded::with(fault))
+    }
+
+    fn build(fingerprint: Fingerprint, id_key: IdKey, seeded: Seeded) -> Self {
+        let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
+        let live = Live::new(Generation::default(), analyzer, seeded);
+        Self { fingerprint: RwLock::new(fingerprint), id_key, live, writer: Mutex::default() }
+    }
+
+    /// What a scope sees now: the synchronous form of [`ChunkIndex::reader`].
+    pub fn view(&self, scope: &Scope) -> View {
+        self.live.view(scope)
+    }
+
+    /// Applies a batch: the synchronous form of [`ChunkIndex::apply`].
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidInput`] for chunks outside their text. The index is as before.
+    pub fn write(&self, batch: Batch) -> Result<ApplyReport> {
+        let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = self.live.generation();
+        let plan = Plan::new(&current, batch, self.live.seeded())?;
+        if !plan.is_empty() {
+            let stored = plan.stored.into_iter().map(Arc::new).collect();
+            self.publish(&current, &plan.removed, stored);
+        }
+        Ok(plan.report)
+    }
+
+    fn publish(
+        &self,
+        current: &Generation,
+        removed: &[DocumentId],
+        stored: Vec<Arc<DocumentRecord>>,
+    ) {
+        let analyzer = self.live.analyzer();
+        let mut analysis = Analysis::new(&analyzer);
+        let mut draft = Draft::default();
+        for record in stored {
+            let document = resident(&record, Body::Held(Arc::clone(&record)));
+            draft.document(document, record.tags.clone());
+            for (ordinal, chunk) in (0..).zip(&record.chunks) {
+                if chunk.quarantine.is_none() {
+                    let terms = analysis.count(&mut draft, &record, chunk);
+                    draft.chunk(ordinal, terms.lengths, terms.entries);
+                }
+            }
+        }
+        self.live.publish(current.next(removed, draft));
+    }
+}
+
+/// The record of a document of this engine.
+fn held(body: &Body) -> Option<&Arc<DocumentRecord>> {
+    match body {
+        Body::Held(record) => Some(record),
+        #[cfg(feature = "sqlite")]
+        Body::Row(_) => None,
+    }
+}
+
+#[async_trait]
+impl ChunkIndex for MemoryIndex {
+    async fn apply(&self, batch: Batch) -> Result<ApplyReport> {
+        self.write(batch)
+    }
+
+    async fn reader(&self, scope: &Scope) -> Result<Arc<dyn ChunkReader>> {
+        Ok(Arc::new(MemoryReader(self.view(scope))))
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn id_key(&self) -> IdKey {
+        self.id_key.clone()
+    }
+
+    fn maintenance(&self) -> &dyn Maintenance {
+        self
+    }
+}
+
+#[derive(Debug)]
+struct MemoryReader(View);
+
+#[async_trait]
+impl ChunkReader for MemoryReader {
+    fn scope(&self) -> &Scope {
+        self.0.scope()
+    }
+
+    async fn sparse(&self, query: &SparseQuery) -> Result<Vec<SparseHit>> {
+        self.0.sparse(query)
+    }
+
+    async fn fetch(&self, ids: &[ChunkId]) -> Result<Vec<StoredChunk>> {
+        let chunks = self.0.find(ids).into_iter().filter_map(|found| {
+            let record = held(&found.document.body)?;
+            let chunk = record.chunks.get(found.id.ordinal() as usize)?;
+            Some(StoredChunk {
+                id: found.id.clone(),
+                text: record.chunk_text(chunk).to_owned(),
+                headings: chunk.headings.clone(),
+                range: chunk.range.clone(),
+                page: chunk.page,
+                title: record.title.clone(),
+                source: self.0.shown_source(record.source.clone()),
+                doc_type: record.doc_type.clone(),
+                tags: found.tags.clone(),
+                metadata: record.metadata.clone(),
+                validity: record.validity,
+            })
+        });
+        Ok(chunks.collect())
+    }
+
+    async fn term_statistics(&self, text: &str) -> Result<TermStatistics> {
+        Ok(self.0.term_statistics(text))
+    }
+
+    fn visible_chunks(&self) -> u64 {
+        self.0.visible_chunks()
+    }
+
+    fn analyzer(&self) -> &Analyzer {
+        self.0.analyzer()
+    }
+}
+
+#[async_trait]
+impl Maintenance for MemoryIndex {
+    async fn documents(&self) -> Result<Vec<DocumentListing>> {
+        let generation = self.live.generation();
+        let listings =
+            generation.documents().into_iter().filter_map(|(document, tags, visible)| {
+                let record = held(&document.body)?;
+                Some(DocumentListing {
+                    id: record.id.clone(),
+                    title: record.title.clone(),
+                    source: record.source.clone(),
+                    doc_type: record.doc_type.clone(),
+                    tags: tags.clone(),
+                    chunks: record.chunks.len() as u64,
+                    quarantined: record.chunks.len().saturating_sub(visible) as u64,
+                })
+            });
+        Ok(listings.collect())
+    }
+
+    async fn content_hash(&self, id: &DocumentId) -> Result<Option<ContentHash>> {
+        Ok(self.live.generation().document(id).map(|(document, _)| document.content))
+    }
+
+    async fn statistics(&self) -> Result<IndexStatistics> {
+        let mut statistics = self.live.generation().statistics();
+        statistics.quarantined = self.quarantined().await?.len() as u64;
+        Ok(statistics)
+    }
+
+    async fn quarantined(&self) -> Result<Vec<QuarantinedChunk>> {
+        let generation = self.live.generation();
+        let mut chunks = Vec::new();
+        for (document, _, _) in generation.documents() {
+            let Some(record) = held(&document.body) else { continue };
+            for (ordinal, chunk) in (0..).zip(&record.chunks) {
+                if let Some(reason) = &chunk.quarantine {
+                    chunks.push(QuarantinedChunk {
+                        id: ChunkId::new(record.id.clone(), ordinal),
+                        source: record.source.clone(),
+                        reason: reason.clone(),
+                        text: record.chunk_text(chunk).to_owned(),
+                    });
+                }
+            }
+        }
+        Ok(chunks)
+    }
+
+    async fn release(&self, id: &ChunkId) -> Result<bool> {
+        let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = self.live.generation();
+        let record = current.document(id.document()).and_then(|(document, _)| held(&document.body));
+        let Some(mut released) = record.map(|record| DocumentRecord::clone(record)) else {
+            return Ok(false);
+        };
+        let chunk = released.chunks.get_mut(id.ordinal() as usize);
+        if chunk.and_then(|chunk| chunk.quarantine.take()).is_none() {
+            return Ok(false);
+        }
+        self.publish(&current, &[id.document().clone()], vec![Arc::new(released)]);
+        Ok(true)
+    }
+
+    async fn reset(&self, fingerprint: Fingerprint) -> Result<()> {
+        let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.live.restart(Analyzer::new(fingerprint.tokenizer, fingerprint.language));
+        *self.fingerprint.write().unwrap_or_else(PoisonError::into_inner) = fingerprint;
+        Ok(())
+    }
+}

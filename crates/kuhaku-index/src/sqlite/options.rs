@@ -1,0 +1,131 @@
+//! How an index on disk is opened.
+
+use std::path::PathBuf;
+
+use kuhaku_core::Runtime;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::{Fingerprint, Language, Tokenizer};
+use crate::identity::IdKey;
+
+/// The parts of a [`Fingerprint`] that a caller insists on. Absent means: what the index has, or
+/// the default for a new one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FingerprintParts {
+    /// How words are found; `default` for a new index.
+    pub tokenizer: Option<Tokenizer>,
+    /// The language; `en` for a new index.
+    pub language: Option<Language>,
+    /// The masker's id; `none` for a new index.
+    pub masker: Option<String>,
+    /// The chunker with its sizes; `none` for a new index.
+    pub chunker: Option<String>,
+    /// The embedder's fingerprint, or explicitly none; none for a new index.
+    pub embedder: Option<Option<String>>,
+}
+
+impl From<Fingerprint> for FingerprintParts {
+    fn from(whole: Fingerprint) -> Self {
+        Self {
+            tokenizer: Some(whole.tokenizer),
+            language: Some(whole.language),
+            masker: Some(whole.masker),
+            chunker: Some(whole.chunker),
+            embedder: Some(whole.embedder),
+        }
+    }
+}
+
+impl FingerprintParts {
+    /// The fingerprint of a new index.
+    pub fn for_new(&self) -> Fingerprint {
+        let none = || "none".to_owned();
+        let mut fingerprint = Fingerprint::new(
+            self.tokenizer.unwrap_or_default(),
+            self.language.unwrap_or_default(),
+            self.masker.clone().unwrap_or_else(none),
+            self.chunker.clone().unwrap_or_else(none),
+        );
+        fingerprint.embedder = self.embedder.clone().flatten();
+        fingerprint
+    }
+
+    /// Compares with the fingerprint of an index.
+    ///
+    /// # Errors
+    /// [`ErrorKind::FingerprintMismatch`] that names every part that differs.
+    pub fn check(&self, index: &Fingerprint) -> Result<()> {
+        let mut wrong = Vec::new();
+        let mut differs = |part: &str, has: &str, wanted: Option<&str>| {
+            if let Some(wanted) = wanted.filter(|wanted| *wanted != has) {
+                wrong.push(format!("its {part} is `{has}`, not `{wanted}`"));
+            }
+        };
+        differs("tokenizer", index.tokenizer.as_str(), self.tokenizer.map(Tokenizer::as_str));
+        differs("language", index.language.as_str(), self.language.map(Language::as_str));
+        differs("masker", &index.masker, self.masker.as_deref());
+        differs("chunker", &index.chunker, self.chunker.as_deref());
+        let name = |embedder: &Option<String>| embedder.clone().unwrap_or_else(|| "none".into());
+        let wanted = self.embedder.as_ref().map(name);
+        differs("embedder", &name(&index.embedder), wanted.as_deref());
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::FingerprintMismatch,
+            "open the index with these settings",
+            wrong.join(", and "),
+        )
+        .next("use the index's own settings, or run `kuhaku ingest … --reindex`"))
+    }
+}
+
+/// How to open a [`crate::SqliteIndex`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+#[must_use]
+pub struct OpenOptions {
+    /// The folder of the index.
+    pub directory: PathBuf,
+    /// Whether a missing index is made, folder included. False by default.
+    pub create: bool,
+    /// What the caller insists on.
+    pub fingerprint: FingerprintParts,
+    /// The id key of a new index; one is drawn when absent. On an existing index it must be the
+    /// stored one.
+    pub id_key: Option<IdKey>,
+    /// Where random bytes come from.
+    pub runtime: Runtime,
+}
+
+impl OpenOptions {
+    /// Opens what is there, with its own settings.
+    pub fn new(directory: impl Into<PathBuf>, runtime: Runtime) -> Self {
+        Self {
+            directory: directory.into(),
+            create: false,
+            fingerprint: FingerprintParts::default(),
+            id_key: None,
+            runtime,
+        }
+    }
+
+    /// Makes the index when it is missing.
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// Insists on parts of the fingerprint.
+    pub fn fingerprint(mut self, parts: impl Into<FingerprintParts>) -> Self {
+        self.fingerprint = parts.into();
+        self
+    }
+
+    /// Insists on an id key.
+    pub fn id_key(mut self, key: IdKey) -> Self {
+        self.id_key = Some(key);
+        self
+    }
+}
