@@ -1,0 +1,192 @@
+//! International bank account numbers.
+
+use std::ops::Range;
+
+use crate::masking::Placeholder;
+
+use super::scan::{Span, after, before};
+
+/// Countries and the length of their numbers, from the registry of ISO 13616.
+const LENGTHS: [(&str, usize); 86] = [
+    ("AD", 24),
+    ("AE", 23),
+    ("AL", 28),
+    ("AT", 20),
+    ("AZ", 28),
+    ("BA", 20),
+    ("BE", 16),
+    ("BG", 22),
+    ("BH", 22),
+    ("BI", 27),
+    ("BR", 29),
+    ("BY", 28),
+    ("CH", 21),
+    ("CR", 22),
+    ("CY", 28),
+    ("CZ", 24),
+    ("DE", 22),
+    ("DJ", 27),
+    ("DK", 18),
+    ("DO", 28),
+    ("EE", 20),
+    ("EG", 29),
+    ("ES", 24),
+    ("FI", 18),
+    ("FK", 18),
+    ("FO", 18),
+    ("FR", 27),
+    ("GB", 22),
+    ("GE", 22),
+    ("GI", 23),
+    ("GL", 18),
+    ("GR", 27),
+    ("GT", 28),
+    ("HR", 21),
+    ("HU", 28),
+    ("IE", 22),
+    ("IL", 23),
+    ("IQ", 23),
+    ("IS", 26),
+    ("IT", 27),
+    ("JO", 30),
+    ("KW", 30),
+    ("KZ", 20),
+    ("LB", 28),
+    ("LC", 32),
+    ("LI", 21),
+    ("LT", 20),
+    ("LU", 20),
+    ("LV", 21),
+    ("LY", 25),
+    ("MC", 27),
+    ("MD", 24),
+    ("ME", 22),
+    ("MK", 19),
+    ("MN", 20),
+    ("MR", 27),
+    ("MT", 31),
+    ("MU", 30),
+    ("NI", 28),
+    ("NL", 18),
+    ("NO", 15),
+    ("OM", 23),
+    ("PK", 24),
+    ("PL", 28),
+    ("PS", 29),
+    ("PT", 25),
+    ("QA", 29),
+    ("RO", 24),
+    ("RS", 22),
+    ("RU", 33),
+    ("SA", 24),
+    ("SC", 31),
+    ("SD", 18),
+    ("SE", 24),
+    ("SI", 19),
+    ("SK", 24),
+    ("SM", 27),
+    ("SO", 23),
+    ("ST", 25),
+    ("SV", 28),
+    ("TL", 23),
+    ("TN", 24),
+    ("TR", 26),
+    ("UA", 29),
+    ("VA", 22),
+    ("YE", 30),
+];
+
+/// Finds numbers of a country's length whose remainder is right, in one piece or in groups with
+/// single spaces or hyphens, in upper or lower case.
+///
+/// Goes from right to left: a number may end in the middle of a run of letters and digits only where
+/// another one begins.
+pub(super) fn find(text: &str) -> Vec<Span> {
+    let mut found: Vec<Span> = Vec::new();
+    for (at, head) in text.as_bytes().windows(4).enumerate().rev() {
+        let starts = matches!(head, [a, b, c, d] if a.is_ascii_alphabetic()
+            && b.is_ascii_alphabetic() && c.is_ascii_digit() && d.is_ascii_digit());
+        let next = found.last().map(|(range, _)| range.start);
+        if starts
+            && !before(text, at).is_some_and(char::is_alphabetic)
+            && let Some(range) = number(text, at, next)
+        {
+            found.push((range, Placeholder::Iban));
+        }
+    }
+    found
+}
+
+/// The number that begins at byte `at`, given where the next one begins.
+fn number(text: &str, at: usize, next: Option<usize>) -> Option<Range<usize>> {
+    let country = text.get(at..at + 2)?;
+    let (_, length) = LENGTHS.iter().find(|(code, _)| code.eq_ignore_ascii_case(country))?;
+    let mut characters = Vec::with_capacity(*length);
+    let mut separated = false;
+    for (offset, byte) in text.get(at..)?.bytes().enumerate() {
+        match byte {
+            b' ' | b'-' if !separated => separated = true,
+            _ if byte.is_ascii_alphanumeric() => {
+                separated = false;
+                characters.push(byte);
+            }
+            _ => return None,
+        }
+        if characters.len() == *length {
+            let end = at + offset + 1;
+            let ends = next == Some(end)
+                || !after(text, end).is_some_and(|c| {
+                    c.is_alphabetic() || (c.is_numeric() && byte.is_ascii_digit())
+                });
+            return (ends && remainder(&characters) == 1).then_some(at..end);
+        }
+    }
+    None
+}
+
+/// The check of ISO 7064 MOD 97-10: the first four characters go to the end, letters count from 10,
+/// and the number modulo 97 is 1.
+fn remainder(characters: &[u8]) -> u32 {
+    let (head, tail) = characters.split_at_checked(4).unwrap_or_default();
+    tail.iter().chain(head).filter_map(|byte| char::from(*byte).to_digit(36)).fold(
+        0,
+        |sum, value| {
+            let shifted = if value < 10 { sum * 10 } else { sum * 100 };
+            (shifted + value) % 97
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_several_countries_are_found_in_any_grouping() {
+        for number in [
+            "TR330006100519786457841326",
+            "tr33 0006 1005 1978 6457 8413 26",
+            "DE89370400440532013000",
+            "GB29 NWBK 6016 1331 9268 19",
+            "NO9386011117947",
+            "FR14-2004-1010-0505-0001-3M02-606",
+        ] {
+            let text = format!("({number})");
+            assert_eq!(find(&text), [(1..1 + number.len(), Placeholder::Iban)], "{number}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_check_length_or_country_is_no_iban() {
+        for text in [
+            "TR000000000000000000000000",
+            "TR330006100519786457841327",
+            "TR33000610051978645784132",
+            "XX330006100519786457841326",
+            "TR33  0006 1005 1978 6457 8413 26",
+            "aTR330006100519786457841326",
+        ] {
+            assert_eq!(find(text), [], "{text}");
+        }
+    }
+}

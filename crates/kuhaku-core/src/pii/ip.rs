@@ -1,0 +1,208 @@
+//! IPv4 and IPv6 addresses.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
+
+use crate::masking::Placeholder;
+
+use super::scan::{Span, after, before, placeholder_after, placeholder_before};
+
+/// Words before a four-part number that make it a version or a section, in lower case.
+const NOT_AN_ADDRESS: [&str; 22] = [
+    "v",
+    "ver",
+    "version",
+    "versions",
+    "versión",
+    "versione",
+    "release",
+    "rev",
+    "revision",
+    "build",
+    "firmware",
+    "sürüm",
+    "sürümü",
+    "section",
+    "sections",
+    "sec",
+    "chapter",
+    "clause",
+    "bölüm",
+    "madde",
+    "kapitel",
+    "abschnitt",
+];
+
+/// Looks at each maximal run of the characters of addresses.
+pub(super) fn find(text: &str) -> Vec<Span> {
+    let mut found = Vec::new();
+    for run in runs(text) {
+        match ipv6(text, &run) {
+            Some(range) => found.push(range),
+            None => found.extend(ipv4(text, &run)),
+        }
+    }
+    found.into_iter().map(|range| (range, Placeholder::Ip)).collect()
+}
+
+fn runs(text: &str) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (at, byte) in text.bytes().enumerate() {
+        if !(byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.')) {
+            continue;
+        }
+        match runs.last_mut() {
+            Some(run) if run.end == at => run.end = at + 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    runs
+}
+
+/// The run as an IPv6 address, without the punctuation around it.
+fn ipv6(text: &str, run: &Range<usize>) -> Option<Range<usize>> {
+    let whole = text.get(run.clone())?;
+    // The longest form has 45 characters; some punctuation may stand around it.
+    if whole.len() > 64 || whole.bytes().filter(|byte| *byte == b':').count() < 2 {
+        return None;
+    }
+    if placeholder_before(text, run.start) || placeholder_after(text, run.end) {
+        return None;
+    }
+    let (mut start, mut end) = (run.start, run.end);
+    let trimmed = whole.trim_start_matches('.');
+    start += whole.len() - trimmed.len();
+    if trimmed.starts_with(':') && !trimmed.starts_with("::") {
+        start += 1;
+    }
+    let trimmed = whole.trim_end_matches('.');
+    end -= whole.len() - trimmed.len();
+    if trimmed.ends_with(':') && !trimmed.ends_with("::") {
+        end -= 1;
+    }
+    if before(text, start).is_some_and(is_word) || after(text, end).is_some_and(is_word) {
+        return None;
+    }
+    let written = text.get(start..end)?;
+    let address: Ipv6Addr = written.parse().ok()?;
+    is_plausible(written, address).then(|| start..end + zone(text, end))
+}
+
+/// Short forms such as `dead::beef` or `a1::b2` are mostly names in source code. A written-out
+/// address always counts; a short one must have a digit and lie in a block that is in use.
+fn is_plausible(written: &str, address: Ipv6Addr) -> bool {
+    let groups = written.split(':').filter(|group| !group.is_empty()).count();
+    if groups >= 5 {
+        return true;
+    }
+    let in_use = match address.segments() {
+        [0, ..] => written.starts_with("::"),
+        [0x64, 0xff9b, ..] => true, // RFC 6052
+        [first, ..] => {
+            (0x2000..=0x3fff).contains(&first)     // RFC 3587
+                || (0xfc00..=0xfdff).contains(&first) // RFC 4193
+                || (0xfe80..=0xfebf).contains(&first) // RFC 4291
+                || first >= 0xff00
+        }
+    };
+    in_use && written.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Bytes of a zone such as `%eth0` (RFC 4007).
+fn zone(text: &str, at: usize) -> usize {
+    let Some(name) = text.get(at..).and_then(|tail| tail.strip_prefix('%')) else {
+        return 0;
+    };
+    match name.bytes().take(16).take_while(u8::is_ascii_alphanumeric).count() {
+        0 => 0,
+        length => length + 1,
+    }
+}
+
+/// The IPv4 addresses of a run, between its colons.
+fn ipv4(text: &str, run: &Range<usize>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = run.start;
+    for piece in text.get(run.clone()).unwrap_or_default().split(':') {
+        let range = at..at + piece.len();
+        at = range.end + 1;
+        let written = piece.trim_matches('.');
+        let start = range.start + (piece.len() - piece.trim_start_matches('.').len());
+        if written.parse::<Ipv4Addr>().is_err() || is_inside_of_more(text, &range, piece) {
+            continue;
+        }
+        if !is_version(text.get(..start).unwrap_or_default()) {
+            found.push(start..start + written.len());
+        }
+    }
+    found
+}
+
+/// True for a part of a word and for a part of a longer dotted number, masked or not.
+fn is_inside_of_more(text: &str, range: &Range<usize>, piece: &str) -> bool {
+    before(text, range.start).is_some_and(char::is_alphanumeric)
+        || after(text, range.end).is_some_and(char::is_alphanumeric)
+        || (piece.starts_with('.') && placeholder_before(text, range.start))
+        || (piece.ends_with('.') && placeholder_after(text, range.end))
+}
+
+fn is_version(head: &str) -> bool {
+    let head = head.trim_end_matches([' ', '\t', ':', '=', '.', '"', '\'', '(', '#']);
+    let word = head.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_lowercase();
+    NOT_AN_ADDRESS.contains(&word.as_str())
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(text: &str) -> Vec<&str> {
+        find(text).into_iter().map(|(range, _)| &text[range]).collect()
+    }
+
+    #[test]
+    fn addresses_are_found_without_what_stands_around_them() {
+        let cases = [
+            ("at 10.0.0.1.", "10.0.0.1"),
+            ("10.0.0.1:8080", "10.0.0.1"),
+            ("(10.0.0.0/8)", "10.0.0.0"),
+            ("ip_10.0.0.1_x", "10.0.0.1"),
+            ("ip:fe80::1%eth0, ok", "fe80::1%eth0"),
+            ("[2001:db8::1]:443", "2001:db8::1"),
+            ("::ffff:10.0.0.1", "::ffff:10.0.0.1"),
+            ("from 2001:db8::7: refused", "2001:db8::7"),
+            ("net fd00:: is ours", "fd00::"),
+            ("1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"),
+        ];
+        for (text, address) in cases {
+            assert_eq!(addresses(text), [address], "{text}");
+        }
+    }
+
+    #[test]
+    fn versions_times_and_names_are_no_addresses() {
+        for text in [
+            "version 1.2.3.4",
+            "Version: 1.2.3.4",
+            "v1.2.3.4",
+            "app.version=1.2.3.4",
+            "sürüm 1.2.3.4",
+            "1.2.3.4.5",
+            "section 1.2.3.4",
+            "10:02:11",
+            "00:1A:2B:3C:4D:5E",
+            "a1::b2",
+            "f32::abs",
+            "std::f64::e",
+            "::",
+            "1:2:3:4",
+            "01.02.03.04",
+        ] {
+            assert_eq!(addresses(text), [""; 0], "{text}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What is masked, what is left alone, and that nothing else changes.
+#![cfg(feature = "pii")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+use kuhaku_core::{Masker, PiiMasker, Placeholder};
+
+fn mask(text: &str) -> String {
+    PiiMasker::new().mask(text).text().to_owned()
+}
+
+fn assert_masked(cases: &[(&str, &str)]) {
+    for (text, masked) in cases {
+        assert_eq!(mask(text), *masked, "{text}");
+    }
+}
+
+fn assert_unchanged(texts: &[&str]) {
+    for text in texts {
+        let masked = PiiMasker::new().mask(text);
+        assert_eq!(masked.text(), *text);
+        assert!(masked.redactions().is_empty());
+    }
+}
+
+/// PII-01
+#[test]
+fn mail_addresses_are_masked_and_counted() {
+    let masked = PiiMasker::new().mask("Contact ahmet.yilmaz@example.com please");
+    assert_eq!(masked.text(), "Contact [EMAIL] please");
+    assert_eq!(masked.redactions().iter().collect::<Vec<_>>(), [("[EMAIL]", 1)]);
+
+    let masked = PiiMasker::new().mask("mail a@b.com and a@c.com, ip 10.0.0.1");
+    assert_eq!(masked.text(), "mail [EMAIL] and [EMAIL], ip [IP]");
+    assert_eq!(masked.redactions().count(Placeholder::Email), 2);
+    assert_eq!(masked.redactions().count(Placeholder::Ip), 1);
+}
+
+/// PII-02
+#[test]
+fn addresses_of_hosts_are_masked_and_times_are_not() {
+    assert_masked(&[
+        ("client_ip=192.168.14.87 done", "client_ip=[IP] done"),
+        ("loopback is ::1 here", "loopback is [IP] here"),
+        ("host fe80::1 ping", "host [IP] ping"),
+        ("addr 2001:0db8:85a3:0000:0000:8a2e:0370:7334 end", "addr [IP] end"),
+    ]);
+    assert_unchanged(&["ip 256.1.1.1 x", "event at 2026-07-24T09:15:32Z finished at 10:02:11"]);
+}
+
+/// PII-03
+#[test]
+fn a_card_is_masked_without_its_separators() {
+    assert_masked(&[
+        ("pan 4111 1111 1111 1111 exp", "pan [CARD] exp"),
+        ("pan 4111-1111-1111-1111, exp", "pan [CARD], exp"),
+        ("card 4111111111111111.", "card [CARD]."),
+    ]);
+    assert_unchanged(&["order 1234567890123456 ref"]);
+}
+
+/// PII-04
+#[test]
+fn a_neighbour_never_hides_a_card() {
+    assert_masked(&[
+        ("amount 43 4111111111111111 end", "amount 43 [CARD] end"),
+        ("4111 1111 1111 1111 12/26", "[CARD] 12/26"),
+        ("kart_4111111111111111 end", "kart_[CARD] end"),
+        ("4111111111111111 5500005555555559", "[CARD] [CARD]"),
+    ]);
+}
+
+/// PII-05
+#[test]
+fn cards_of_every_length_are_masked_and_zeros_are_not() {
+    assert_masked(&[
+        ("amex 3782 822463 10005 x", "amex [CARD] x"),
+        ("diners 30569309025904 x", "diners [CARD] x"),
+    ]);
+    assert_unchanged(&["code 0000000000000000 x", "code 0000 0000 0000 0000 x"]);
+}
+
+/// PII-06
+#[test]
+fn a_national_id_is_masked_only_with_its_check_digits() {
+    assert_masked(&[("national_id 10000000146 ok", "national_id [NATIONAL_ID] ok")]);
+    assert_unchanged(&["12345678901", "00000000146", "10000000145", "1000000014"]);
+}
+
+/// PII-09
+#[test]
+fn tokens_of_the_first_families_are_masked() {
+    let github = format!("ghp_{}", "a1B2".repeat(8));
+    for token in [
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1g",
+        "Bearer abc.def-ghi_123",
+        "sk-ABCDEFGHIJKLMNOP1234",
+        &github,
+        "xoxb-1234567890-abcdefghij",
+    ] {
+        assert_eq!(mask(&format!("use {token} here")), "use [TOKEN] here", "{token}");
+    }
+}
+
+/// PII-10
+#[test]
+fn vendor_keys_are_masked_entirely() {
+    let open_router = format!("sk-or-v1-{}", "0123456789abcdef".repeat(4));
+    let groq = format!("gsk_{}", "aB3d".repeat(11));
+    let google = format!("AIza{}", "aB3_d-".repeat(6));
+    let fine_grained = format!("github_pat_{}_{}", "11ABCDEFG0".repeat(2), "a1B2c3".repeat(9));
+    for token in [
+        "sk-proj-ABCDEFGHIJKLMNOPQRSTUVWX",
+        "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWx",
+        &open_router,
+        "sk_live_ABCDEFGHIJKLMNOPQRST",
+        &groq,
+        "AKIAIOSFODNN7EXAMPLE",
+        &google,
+        &fine_grained,
+        "Bearer abc/def+ghi==",
+    ] {
+        assert_eq!(mask(&format!("key={token}, x")), "key=[TOKEN], x", "{token}");
+    }
+}
+
+/// PII-11
+#[test]
+fn account_numbers_are_masked_in_any_writing() {
+    assert_masked(&[
+        ("iban TR330006100519786457841326 ok", "iban [IBAN] ok"),
+        ("iban TR33 0006 1005 1978 6457 8413 26 ok", "iban [IBAN] ok"),
+        ("iban tr330006100519786457841326 ok", "iban [IBAN] ok"),
+    ]);
+    assert_unchanged(&["iban TR000000000000000000000000 ok"]);
+}
+
+/// PII-12
+#[test]
+fn versions_paths_and_ratios_stay_and_foreign_addresses_go() {
+    assert_unchanged(&[
+        "version 1.2.3.4 released",
+        "use dead::beef now",
+        "a::b",
+        "ratio 1:2:3:4 x",
+    ]);
+    assert_masked(&[("mail ömer@örnek.com x", "mail [EMAIL] x")]);
+}
+
+/// PII-13
+#[test]
+fn clean_text_is_returned_as_it_is_and_full_width_digits_are_read() {
+    assert_unchanged(&["", "The payment was declined due to insufficient funds (PAY-1001)."]);
+    assert_masked(&[
+        ("kart ４１１１１１１１１１１１１１１１ son", "kart [CARD] son"),
+        ("ｍａｉｌ ａ＠ｂ．ｃｏｍ", "ｍａｉｌ [EMAIL]"),
+        ("٤١١١ ١١١١ ١١١١ ١١١١", "[CARD]"),
+        ("41\u{ad}11\u{a0}1111 1111\u{200b} 1111!", "[CARD]!"),
+    ]);
+}
+
+#[test]
+fn joined_values_leave_no_part_behind() {
+    assert_masked(&[
+        ("postgres://app:pa55w0rd@db.example.com/x", "postgres://app:[EMAIL]/x"),
+        ("https://x:sk-ABCDEFGHIJKLMNOP1234@host.io/y", "https://x:[EMAIL]/y"),
+        ("Bearer a.bc1234d@host.com", "[EMAIL]"),
+        ("a@b.com4111111111111111", "[EMAIL]"),
+        ("10.0.0.1,10000000146,4111111111111111", "[IP],[NATIONAL_ID],[CARD]"),
+        ("a@b.com:10.0.0.1", "[EMAIL]:[IP]"),
+    ]);
+}
+
+#[test]
+fn placeholders_are_never_touched() {
+    let all: Vec<&str> = Placeholder::ALL.iter().map(|p| p.as_str()).collect();
+    assert_unchanged(&[
+        &all.join(" "),
+        &all.concat(),
+        &all.join("@"),
+        &all.join("1"),
+        &all.join(":"),
+    ]);
+}
+
+#[test]
+fn the_masker_names_its_version() {
+    assert_eq!(PiiMasker::new().id(), "pii-1");
+}
