@@ -31,6 +31,7 @@ cargo xtask COMMAND
   tidy [CHECK]…              check the house rules; all of them when none is named
   update [--allow-foreign]   write the dependency lists, API snapshots, configuration and parity
                              pages anew; with the flag also the list of foreign types in APIs
+  api CRATE                  print the public API of a crate as its snapshot has it
   parity                     write the tests into docs/parity.md only
   features [--test]          check each feature alone; or test crates with all their features
   examples                   run every example
@@ -61,6 +62,7 @@ fn command(arguments: &[String]) -> Result<ExitCode> {
         ("tidy", _) => return tidy(&root, rest),
         ("update", []) => told(&update::everything(&root, false)?),
         ("update", ["--allow-foreign"]) => told(&update::everything(&root, true)?),
+        ("api", [name]) => print!("{}", api::snapshot(name, &api::of_crate(&root, name)?)),
         ("parity", []) => told(&update::parity_only(&root)?),
         ("features", []) => features::check_each_alone(&root)?,
         ("features", ["--test"]) => features::test_all(&root)?,
@@ -75,15 +77,18 @@ fn command(arguments: &[String]) -> Result<ExitCode> {
 }
 
 fn tidy(root: &Path, checks: &[String]) -> Result<ExitCode> {
-    let findings = tidy::run(root, checks)?;
-    for finding in &findings {
+    let outcome = tidy::run(root, checks)?;
+    for finding in &outcome.findings {
         println!("{finding}");
     }
-    if findings.is_empty() {
+    for failure in &outcome.failures {
+        eprintln!("error: {failure}");
+    }
+    if outcome.findings.is_empty() && outcome.failures.is_empty() {
         eprintln!("tidy");
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("{} to put right", findings.len());
+    eprintln!("{} to put right", outcome.findings.len() + outcome.failures.len());
     Ok(ExitCode::FAILURE)
 }
 

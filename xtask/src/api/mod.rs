@@ -1,5 +1,6 @@
 //! The public API of each crate as sorted text, so that a change to it shows in review.
 
+mod exports;
 mod listing;
 mod names;
 mod rustdoc;
@@ -43,14 +44,13 @@ pub(crate) fn snapshot(name: &str, api: &Api) -> String {
     text
 }
 
-/// The API of every crate that has a library and is not ours alone.
+/// The API of every crate that has a library.
 pub(crate) fn of_workspace(root: &Path) -> Result<Vec<(String, Api)>> {
-    let mut apis = Vec::new();
-    for member in members(root)? {
-        if member.has_library {
-            let json = rustdoc::json(root, &member.name)?;
-            apis.push((member.name, listing::list(&json)));
-        }
-    }
-    Ok(apis)
+    let members = members(root)?.into_iter().filter(|member| member.has_library);
+    members.map(|member| Ok((member.name.clone(), of_crate(root, &member.name)?))).collect()
+}
+
+/// The API of one crate.
+pub(crate) fn of_crate(root: &Path, name: &str) -> Result<Api> {
+    Ok(listing::list(&rustdoc::json(root, name)?))
 }

@@ -129,7 +129,8 @@ mod tests {
         let page = format!(
             "{HEAD}| ZZZ-01 | a | `a.rs::b`<br>`a.rs::c` d.rs::e |\n| ZZZ-02 | b | open: Index |\n\
              | ZZZ-03 | c | superseded by R4 because d |\n| ZZZ-04 | e | soon |\n\
-             | ZZZ-05 | f | `a.rs::b`<br>partly open: Guard |\n| ZZZ-06 | g | partly open: Guard |\n"
+             | ZZZ-05 | f | `a.rs::b`<br>partly open: Guard |\n\
+             | ZZZ-06 | g | partly open: Guard |\n"
         );
         let guard = Some("Guard".to_owned());
         let expected = [
