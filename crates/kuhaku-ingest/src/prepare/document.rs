@@ -1,10 +1,10 @@
 //! A document that is ready to be indexed.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-use kuhaku_core::{AccessTags, CanonicalText, Date, GuardFamily, Redactions};
+use kuhaku_core::{AccessTags, CanonicalText, Date, Redactions};
 
+use crate::chunk::Chunk;
 use crate::warning::Warning;
 
 /// A document ready to be indexed. All of its text has passed the masker.
@@ -43,20 +43,6 @@ impl PreparedDocument {
     pub fn quarantined(&self) -> usize {
         self.chunks.iter().filter(|chunk| chunk.quarantine.is_some()).count()
     }
-}
-
-/// A part of a document that is found and cited as one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Chunk {
-    /// Its bytes in the canonical text. Neither end is white space.
-    pub range: Range<usize>,
-    /// The headings that it stands under, outermost first, its own section's heading included.
-    pub headings: Vec<String>,
-    /// The page on which it begins, from 1; absent when the document has no pages.
-    pub page: Option<u32>,
-    /// Why it must be held back from readers.
-    pub quarantine: Option<GuardFamily>,
 }
 
 /// What a document says about when it holds.

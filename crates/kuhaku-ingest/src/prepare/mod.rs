@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kuhaku_core::{InjectionGuard, Masker};
 
-pub use document::{Chunk, PreparedDocument, StatedValidity};
+pub use document::{PreparedDocument, StatedValidity};
 
 use crate::chunk::Chunker;
 use crate::error::Result;

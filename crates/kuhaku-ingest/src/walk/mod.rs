@@ -93,7 +93,8 @@ impl Listing<'_> {
                 Ok(entry) if entry.depth() == 0 => {}
                 Ok(entry) => self.entry(root, real, &entry),
                 Err(error) => {
-                    let path = path_of(&error).map_or(root, |path| path).to_path_buf();
+                    let below = path_of(&error).and_then(|path| path.strip_prefix(real).ok());
+                    let path = below.map_or_else(|| root.to_path_buf(), |below| root.join(below));
                     let error =
                         Error::new(ErrorKind::Io, "list the folder", "a part of it cannot be read")
                             .next("see the cause; the rest of the folder was listed")

@@ -1,0 +1,46 @@
+//! The sections of a text: what stands under one heading.
+
+use std::ops::Range;
+
+use crate::load::{Block, BlockKind};
+
+/// What stands under one heading, up to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// Its bytes, headings included.
+    pub(crate) range: Range<usize>,
+    /// Where the headings at its beginning end.
+    pub(crate) headings_end: usize,
+    /// The headings that it stands under, outermost first.
+    pub(crate) path: Vec<String>,
+}
+
+/// Cuts a text at its headings. A heading with nothing of its own below it begins the section of
+/// the deeper heading that follows; without one, it is a section by itself, so that its words are
+/// kept.
+pub(crate) fn sections(text: &str, blocks: &[Block]) -> Vec<Section> {
+    let mut sections = Vec::new();
+    let mut open: Vec<(u8, &str)> = Vec::new();
+    let mut start = 0;
+    let mut headings_end = 0;
+    for block in blocks {
+        let BlockKind::Heading { level, text: words } = &block.kind else { continue };
+        let at = block.range.start.max(headings_end);
+        let has_words = |range: Range<usize>| text.get(range).is_some_and(|s| !s.trim().is_empty());
+        let deeper = open.last().is_none_or(|(last, _)| level > last);
+        if has_words(headings_end..at) || (has_words(start..at) && !deeper) {
+            sections.push(section(start..at, headings_end, &open));
+            start = at;
+        }
+        open.retain(|(outer, _)| outer < level);
+        open.push((*level, words));
+        headings_end = block.range.end.max(at);
+    }
+    sections.push(section(start..text.len(), headings_end, &open));
+    sections
+}
+
+fn section(range: Range<usize>, headings_end: usize, open: &[(u8, &str)]) -> Section {
+    let path = open.iter().map(|(_, words)| (*words).to_owned()).filter(|words| !words.is_empty());
+    Section { range, headings_end, path: path.collect() }
+}
