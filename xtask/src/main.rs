@@ -60,10 +60,10 @@ fn command(arguments: &[String]) -> Result<ExitCode> {
     let flags: Vec<&str> = rest.iter().map(String::as_str).collect();
     match (command, flags.as_slice()) {
         ("tidy", _) => return tidy(&root, rest),
-        ("update", []) => told(&update::everything(&root, false)?),
-        ("update", ["--allow-foreign"]) => told(&update::everything(&root, true)?),
+        ("update", []) => return Ok(told(&update::everything(&root, false)?)),
+        ("update", ["--allow-foreign"]) => return Ok(told(&update::everything(&root, true)?)),
         ("api", [name]) => print!("{}", api::snapshot(name, &api::of_crate(&root, name)?)),
-        ("parity", []) => told(&update::parity_only(&root)?),
+        ("parity", []) => return Ok(told(&update::parity_only(&root)?)),
         ("features", []) => features::check_each_alone(&root)?,
         ("features", ["--test"]) => features::test_all(&root)?,
         ("examples", []) => examples::run_all(&root)?,
@@ -92,13 +92,17 @@ fn tidy(root: &Path, checks: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-fn told(changed: &[PathBuf]) {
-    for path in changed {
+fn told(outcome: &update::Outcome) -> ExitCode {
+    for path in &outcome.changed {
         println!("wrote {}", path.display());
     }
-    if changed.is_empty() {
+    if outcome.changed.is_empty() {
         println!("nothing changed");
     }
+    for failure in &outcome.failures {
+        eprintln!("error: {failure}");
+    }
+    if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn ci(root: &Path) -> Result<ExitCode> {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::api;
 use crate::configuration;
-use crate::error::Result;
-use crate::expected::{self, Sections};
+use crate::error::{Error, Result};
+use crate::expected;
 use crate::files;
 use crate::parity;
 use crate::tidy;
@@ -13,43 +13,55 @@ use crate::tidy;
 const FOREIGN_EXPLANATION: &str = "The types and traits of foreign crates that may occur in a \
     crate's API. Each ties our versions to theirs; `cargo xtask update --allow-foreign` adds them.";
 
-/// Writes the lists, snapshots and generated documents, and returns those that changed. Foreign
-/// types are a decision: they are listed only when `allow_foreign`.
-pub(crate) fn everything(root: &Path, allow_foreign: bool) -> Result<Vec<PathBuf>> {
-    let mut texts = vec![
-        (expected::path(tidy::DEPENDENCY_LIST), tidy::dependency_list(root)?),
-        (configuration::PAGE.into(), configuration::render(&configuration::chapters())),
-        parity(root)?,
-    ];
-    let mut foreign = Sections::new();
-    for (name, api) in api::of_workspace(root)? {
-        texts.push((api::snapshot_path(&name), api::snapshot(&name, &api)));
-        foreign.insert(name, api.foreign);
+/// What was written, and what could not be.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) changed: Vec<PathBuf>,
+    pub(crate) failures: Vec<Error>,
+}
+
+impl Outcome {
+    fn write(&mut self, root: &Path, path: PathBuf, text: &str) -> Result<()> {
+        if files::write(&root.join(&path), text)? {
+            self.changed.push(path);
+        }
+        Ok(())
+    }
+}
+
+/// Writes the lists, snapshots and generated documents. A crate that does not compile keeps its
+/// snapshot. Foreign types are a decision: they are listed only when `allow_foreign`.
+pub(crate) fn everything(root: &Path, allow_foreign: bool) -> Result<Outcome> {
+    let mut outcome = parity_only(root)?;
+    let list = tidy::dependency_list(root)?;
+    outcome.write(root, expected::path(tidy::DEPENDENCY_LIST), &list)?;
+    let page = configuration::render(&configuration::chapters());
+    outcome.write(root, configuration::PAGE.into(), &page)?;
+
+    let mut foreign = expected::sections(root, api::FOREIGN)?;
+    let names = api::crates(root)?;
+    foreign.retain(|name, _| names.contains(name));
+    for name in names {
+        match api::of_crate(root, &name) {
+            Ok(api) => {
+                outcome.write(root, api::snapshot_path(&name), &api::snapshot(&name, &api))?;
+                foreign.insert(name, api.foreign);
+            }
+            Err(failure) => outcome.failures.push(failure),
+        }
     }
     if allow_foreign {
         let text = expected::render(FOREIGN_EXPLANATION, &foreign);
-        texts.push((expected::path(api::FOREIGN), text));
+        outcome.write(root, expected::path(api::FOREIGN), &text)?;
     }
-    write(root, texts)
+    Ok(outcome)
 }
 
 /// Writes the tests into `docs/parity.md` only.
-pub(crate) fn parity_only(root: &Path) -> Result<Vec<PathBuf>> {
-    write(root, vec![parity(root)?])
-}
-
-fn parity(root: &Path) -> Result<(PathBuf, String)> {
+pub(crate) fn parity_only(root: &Path) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
     let page = files::read(&root.join(parity::PAGE))?;
     let filled = parity::with_tests(&page, &parity::claims(root)?);
-    Ok((parity::PAGE.into(), filled))
-}
-
-fn write(root: &Path, texts: Vec<(PathBuf, String)>) -> Result<Vec<PathBuf>> {
-    let mut changed = Vec::new();
-    for (path, text) in texts {
-        if files::write(&root.join(&path), &text)? {
-            changed.push(path);
-        }
-    }
-    Ok(changed)
+    outcome.write(root, parity::PAGE.into(), &filled)?;
+    Ok(outcome)
 }

@@ -49,13 +49,15 @@ fn in_file(path: &str, lines: &[Line]) -> Vec<Claim> {
     let mut found = Vec::new();
     let mut ids: Vec<String> = Vec::new();
     let mut is_test = false;
+    let mut in_attribute = false;
     for (number, line) in (1..).zip(lines) {
         let code = line.code.trim();
         if let Some(doc) = line.doc() {
             let words = doc.split(|c: char| !c.is_alphanumeric() && c != '-');
             ids.extend(words.filter(|word| is_id(word)).map(str::to_owned));
-        } else if code.starts_with("#[") {
+        } else if in_attribute || code.starts_with("#[") {
             is_test |= is_test_attribute(code);
+            in_attribute = !code.ends_with(']');
         } else if !code.is_empty() {
             if let Some(name) = function(code).filter(|_| is_test) {
                 let test = TestPath(format!("{path}::{name}"));
@@ -88,7 +90,7 @@ mod tests {
     fn ids_count_only_in_the_doc_comment_of_a_test() {
         let text = "\
             /// ZZZ-01\nfn not_a_test() {}\n\
-            /// Says ZZZ-02, ZZZ-03 (and ERR-6006).\n#[tokio::test(flavor = \"a\")]\n\
+            /// Says ZZZ-02, ZZZ-03 (and ERR-6006).\n#[tokio::test(\n    flavor = \"a\",\n)]\n\
             async fn first() {\n    // ZZZ-04\n}\n\
             proptest! {\n    #[test]\n    /// ZZZ-05\n    fn second(a in 0..2) {}\n}\n\
             #[cfg(test)]\nfn third() {}\n#[test]\nfn fourth() {}\n";
@@ -99,7 +101,7 @@ mod tests {
             .collect();
         assert_eq!(
             shown,
-            ["a.rs::first 5 ZZZ-02 ZZZ-03", "a.rs::second 11 ZZZ-05", "a.rs::fourth 16 "]
+            ["a.rs::first 7 ZZZ-02 ZZZ-03", "a.rs::second 13 ZZZ-05", "a.rs::fourth 18 "]
         );
     }
 }

@@ -11,7 +11,11 @@ use crate::files;
 use crate::tidy::Finding;
 
 pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
-    compare(root, &api::of_workspace(root)?)
+    let apis: Result<Vec<_>> = api::crates(root)?
+        .into_iter()
+        .map(|name| Ok((name.clone(), api::of_crate(root, &name)?)))
+        .collect();
+    compare(root, &apis?)
 }
 
 fn compare(root: &Path, apis: &[(String, Api)]) -> Result<Vec<Finding>> {
