@@ -82,3 +82,29 @@ fn walked(root: &Path) -> Result<Vec<PathBuf>> {
     }
     Ok(files)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    #[test]
+    fn what_git_ignores_is_not_listed_and_without_git_only_the_build_folder_is_left_out() {
+        let tree = Tree::new(&[
+            (".gitignore", "/target\n/data\n"),
+            ("a.rs", ""),
+            ("crates/b/src/lib.rs", ""),
+            ("data/c.rs", ""),
+            ("target/d.rs", ""),
+        ]);
+        let shown = || -> Vec<String> {
+            let files = committed(tree.root()).unwrap();
+            files.iter().map(|file| file.display().to_string()).collect()
+        };
+        assert_eq!(shown(), [".gitignore", "a.rs", "crates/b/src/lib.rs", "data/c.rs"]);
+        assert_eq!(rust(tree.root()).unwrap(), [Path::new("crates/b/src/lib.rs")]);
+        let made = Command::new("git").arg("-C").arg(tree.root()).args(["init", "-q"]).status();
+        assert!(made.unwrap().success());
+        assert_eq!(shown(), [".gitignore", "a.rs", "crates/b/src/lib.rs"]);
+    }
+}
