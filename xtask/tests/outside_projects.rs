@@ -17,10 +17,7 @@ const PROJECTS: [(&str, &str); 10] = [
         "kuhaku-ingest",
         "fn main() {\n    assert!(kuhaku_ingest::Format::from_name(\"a.md\").is_some());\n}\n",
     ),
-    (
-        "kuhaku-index",
-        "fn main() {\n    assert!(kuhaku_index::Bm25::default().k1 > 0.0);\n}\n",
-    ),
+    ("kuhaku-index", "fn main() {\n    assert!(kuhaku_index::Bm25::default().k1 > 0.0);\n}\n"),
     (
         "kuhaku-rag",
         "fn main() {\n    assert_eq!(kuhaku_rag::RagSettings::default().top_k, 4);\n}\n",

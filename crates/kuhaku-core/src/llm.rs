@@ -31,24 +31,30 @@ pub trait LlmProvider: Send + Sync + fmt::Debug {
     async fn stream(&self, request: ChatRequest) -> Result<ChatStream>;
 }
 
-#[async_trait]
-impl<P: LlmProvider + ?Sized> LlmProvider for Arc<P> {
-    fn id(&self) -> &str {
-        (**self).id()
-    }
+macro_rules! forward {
+    ($pointer:ident) => {
+        #[async_trait]
+        impl<P: LlmProvider + ?Sized> LlmProvider for $pointer<P> {
+            fn id(&self) -> &str {
+                (**self).id()
+            }
 
-    fn capabilities(&self) -> Capabilities {
-        (**self).capabilities()
-    }
+            fn capabilities(&self) -> Capabilities {
+                (**self).capabilities()
+            }
 
-    async fn chat(&self, request: ChatRequest) -> Result<ChatResponse> {
-        (**self).chat(request).await
-    }
+            async fn chat(&self, request: ChatRequest) -> Result<ChatResponse> {
+                (**self).chat(request).await
+            }
 
-    async fn stream(&self, request: ChatRequest) -> Result<ChatStream> {
-        (**self).stream(request).await
-    }
+            async fn stream(&self, request: ChatRequest) -> Result<ChatStream> {
+                (**self).stream(request).await
+            }
+        }
+    };
 }
+forward!(Arc);
+forward!(Box);
 
 /// A streamed answer.
 pub type ChatStream = Pin<Box<dyn Stream<Item = Result<ChatEvent>> + Send>>;

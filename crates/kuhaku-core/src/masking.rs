@@ -21,15 +21,21 @@ pub trait Masker: Send + Sync + fmt::Debug {
     fn mask(&self, text: &str) -> Masked;
 }
 
-impl<M: Masker + ?Sized> Masker for Arc<M> {
-    fn id(&self) -> &str {
-        (**self).id()
-    }
+macro_rules! forward {
+    ($pointer:ident) => {
+        impl<M: Masker + ?Sized> Masker for $pointer<M> {
+            fn id(&self) -> &str {
+                (**self).id()
+            }
 
-    fn mask(&self, text: &str) -> Masked {
-        (**self).mask(text)
-    }
+            fn mask(&self, text: &str) -> Masked {
+                (**self).mask(text)
+            }
+        }
+    };
 }
+forward!(Arc);
+forward!(Box);
 
 /// What a masked span stood for, written as its placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

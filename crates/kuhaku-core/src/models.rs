@@ -45,46 +45,52 @@ pub trait TextClassifier: Send + Sync + fmt::Debug {
     async fn classify(&self, texts: &[&str]) -> Result<Vec<Vec<Probability>>>;
 }
 
-#[async_trait]
-impl<E: Embedder + ?Sized> Embedder for Arc<E> {
-    fn fingerprint(&self) -> &str {
-        (**self).fingerprint()
-    }
+macro_rules! forward {
+    ($pointer:ident) => {
+        #[async_trait]
+        impl<E: Embedder + ?Sized> Embedder for $pointer<E> {
+            fn fingerprint(&self) -> &str {
+                (**self).fingerprint()
+            }
 
-    async fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        (**self).embed_documents(texts).await
-    }
+            async fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+                (**self).embed_documents(texts).await
+            }
 
-    async fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
-        (**self).embed_query(text).await
-    }
+            async fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+                (**self).embed_query(text).await
+            }
+        }
+
+        #[async_trait]
+        impl<R: Reranker + ?Sized> Reranker for $pointer<R> {
+            fn id(&self) -> &str {
+                (**self).id()
+            }
+
+            async fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<Probability>> {
+                (**self).rerank(query, texts).await
+            }
+        }
+
+        #[async_trait]
+        impl<C: TextClassifier + ?Sized> TextClassifier for $pointer<C> {
+            fn id(&self) -> &str {
+                (**self).id()
+            }
+
+            fn labels(&self) -> &[String] {
+                (**self).labels()
+            }
+
+            async fn classify(&self, texts: &[&str]) -> Result<Vec<Vec<Probability>>> {
+                (**self).classify(texts).await
+            }
+        }
+    };
 }
-
-#[async_trait]
-impl<R: Reranker + ?Sized> Reranker for Arc<R> {
-    fn id(&self) -> &str {
-        (**self).id()
-    }
-
-    async fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<Probability>> {
-        (**self).rerank(query, texts).await
-    }
-}
-
-#[async_trait]
-impl<C: TextClassifier + ?Sized> TextClassifier for Arc<C> {
-    fn id(&self) -> &str {
-        (**self).id()
-    }
-
-    fn labels(&self) -> &[String] {
-        (**self).labels()
-    }
-
-    async fn classify(&self, texts: &[&str]) -> Result<Vec<Vec<Probability>>> {
-        (**self).classify(texts).await
-    }
-}
+forward!(Arc);
+forward!(Box);
 
 /// A number from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, serde::Serialize)]

@@ -1,1 +1,88 @@
-//! kuhaku.
+//! LLM applications that people can trust.
+//!
+//! The umbrella over the crates of kuhaku: features choose what is compiled in, and the facade puts
+//! the parts together.
+//!
+//! ```
+//! use kuhaku::{Rag, Scope, TextDocument};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> kuhaku::Result<()> {
+//! let rag = Rag::builder().open().await?;
+//! rag.ingest(TextDocument::new("wifi.md", "# Guests\n\nThe guest network is called Plover."))
+//!     .await?;
+//! let answer = rag.ask("What is the guest network called?", Scope::anonymous()).await?;
+//! assert_eq!(answer.text, "The guest network is called Plover. [S1]");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//!
+//! | feature | what it brings | default |
+//! |---|---|---|
+//! | `rag` | [`Rag`]: documents in, cited answers out | yes |
+//! | `sqlite` | indexes that are kept in a folder; without it they are in memory | yes |
+//! | `extract` | structured extraction (contract only so far) | yes |
+//! | `llm` | language-model providers (contract only so far) | yes |
+//! | `blocking` | the facade without `async` | no |
+//! | `dense` | local models (contract only so far) | no |
+//! | `hydrag` | corrective multi-head retrieval (contract only so far) | no |
+//! | `eval` | evaluation (contract only so far) | no |
+//! | `full` | all of the above | no |
+//!
+//! # Map
+//!
+//! [`Rag`] is the facade. Each crate is re-exported whole as a module: [`core`], and by feature
+//! `ingest`, `index`, `rag`, `extract`, `llm`, `onnx`, `hydrag`, `eval`. What applications need most
+//! stands at the top.
+//!
+//! # Invariants
+//!
+//! - R2: tools meet here and nowhere else.
+//! - R3: opening the facade with its defaults downloads nothing.
+//! - R5: every question carries a [`Scope`], which has no default.
+//! - R11: nothing is read, written or printed before it is asked for.
+
+#[cfg(feature = "blocking")]
+pub mod blocking;
+mod error;
+#[cfg(feature = "rag")]
+mod facade;
+mod settings;
+
+pub use error::{Error, ErrorKind, Result};
+#[cfg(feature = "rag")]
+pub use facade::{Rag, RagBuilder};
+pub use kuhaku_core as core;
+pub use kuhaku_core::{
+    ACCESS_TAG_INTERNAL, ACCESS_TAG_PUBLIC, ACCESS_TAG_RESTRICTED, AccessTags, AuthContext,
+    ChunkId, DocumentId, LlmProvider, Roles, Runtime, Scope, Section, Sources, TraceId, one_line,
+};
+#[cfg(feature = "eval")]
+pub use kuhaku_eval as eval;
+#[cfg(feature = "extract")]
+pub use kuhaku_extract as extract;
+#[cfg(feature = "hydrag")]
+pub use kuhaku_hydrag as hydrag;
+#[cfg(feature = "rag")]
+pub use kuhaku_index as index;
+#[cfg(feature = "rag")]
+pub use kuhaku_index::{ChunkIndex, ChunkReader, Filter, IdKey};
+#[cfg(feature = "rag")]
+pub use kuhaku_ingest as ingest;
+#[cfg(feature = "rag")]
+pub use kuhaku_ingest::WalkOptions;
+#[cfg(feature = "llm")]
+pub use kuhaku_llm as llm;
+#[cfg(feature = "dense")]
+pub use kuhaku_onnx as onnx;
+#[cfg(feature = "rag")]
+pub use kuhaku_rag as rag;
+#[cfg(feature = "rag")]
+pub use kuhaku_rag::{
+    Answer, AskRequest, Citation, DocumentOutcome, DocumentReport, Found, Hit, IngestOptions,
+    IngestProgress, IngestReport, Messages, Mode, ModelSettings, Prompt, RagSettings, Retriever,
+    SearchAnswer, Source, TextDocument,
+};
+pub use settings::{settings_sections, unknown_settings};

@@ -1,0 +1,190 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+use kuhaku::{ChunkId, DocumentId, IdKey, TraceId};
+
+use crate::exit;
+
+/// Ask a folder of documents, offline, within the asker's rights.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kuhaku",
+    version,
+    arg_required_else_help = true,
+    after_help = exit::HELP,
+    after_long_help = exit::HELP
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Common {
+    /// The folder of the index [default: ./kuhaku-data]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) index: Option<PathBuf>,
+    /// Print one JSON value instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Read settings from this TOML file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Read environment variables from this dotenv file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) env_file: Option<PathBuf>,
+    /// The secret that document ids are made from, as 64 hex digits; for indexes that are compared
+    #[arg(long, global = true, value_name = "HEX", value_parser = IdKey::from_hex)]
+    pub(crate) id_key: Option<IdKey>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Put files and folders into the index
+    Ingest(IngestArgs),
+    /// Find passages
+    Search(SearchArgs),
+    /// Answer a question, with citations
+    Ask(AskArgs),
+    /// List or remove documents (for operators: shows all, whoever may see them)
+    #[command(subcommand)]
+    Documents(DocumentsCommand),
+    /// List or release passages that were held back at ingest (for operators)
+    #[command(subcommand)]
+    Quarantine(QuarantineCommand),
+    /// Say what is configured, what is missing, and what to do next
+    Doctor,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct IngestArgs {
+    /// Files and folders
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Only callers with one of these roles see the documents; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    #[command(flatten)]
+    pub(crate) walk: WalkArgs,
+    /// Empty the index first, and take on today's settings
+    #[arg(long)]
+    pub(crate) reindex: bool,
+}
+
+#[derive(Debug, Default, ClapArgs)]
+pub(crate) struct WalkArgs {
+    /// Only files whose path in the folder matches; `!PATTERN` leaves out; may be repeated
+    #[arg(long = "glob", value_name = "PATTERN")]
+    pub(crate) globs: Vec<String>,
+    /// Also files and folders whose names begin with a dot
+    #[arg(long)]
+    pub(crate) hidden: bool,
+    /// Also what ignore files leave out
+    #[arg(long)]
+    pub(crate) no_ignore: bool,
+    /// Do not enter folders inside folders
+    #[arg(long)]
+    pub(crate) no_recursive: bool,
+}
+
+/// Who asks, and for how much.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CallerArgs {
+    /// A role of the asker; may be repeated. Without any, only untagged documents are seen
+    #[arg(long = "role", value_name = "ROLE")]
+    pub(crate) roles: Vec<String>,
+    /// How many passages at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) top_k: Option<u32>,
+    /// Only documents of this type; may be repeated
+    #[arg(long = "doc-type", value_name = "TYPE")]
+    pub(crate) doc_types: Vec<String>,
+    /// Only documents whose metadata has this value; may be repeated
+    #[arg(long = "where", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) metadata: Vec<(String, String)>,
+    /// Also documents that are not in force today
+    #[arg(long)]
+    pub(crate) any_validity: bool,
+    /// The id of the request, for logs
+    #[arg(long, value_name = "ID", value_parser = trace_id)]
+    pub(crate) trace_id: Option<TraceId>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SearchArgs {
+    /// What to look for
+    pub(crate) query: String,
+    #[command(flatten)]
+    pub(crate) caller: CallerArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct AskArgs {
+    /// The question
+    pub(crate) question: String,
+    /// Ingest these files and folders first; without --index into an index that is thrown away
+    #[arg(long = "docs", value_name = "PATH")]
+    pub(crate) docs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) caller: CallerArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DocumentsCommand {
+    /// List all documents
+    List,
+    /// Remove documents by their ids
+    Remove {
+        /// The ids, as `documents list` prints them
+        #[arg(required = true, value_name = "ID", value_parser = document_id)]
+        ids: Vec<DocumentId>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum QuarantineCommand {
+    /// List held-back passages and why they were held back
+    List,
+    /// Let readers see held-back passages from now on
+    Release {
+        /// The ids, as `quarantine list` prints them
+        #[arg(required = true, value_name = "ID", value_parser = chunk_id)]
+        ids: Vec<ChunkId>,
+    },
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
+        _ => Err("write it as KEY=VALUE".into()),
+    }
+}
+
+fn trace_id(text: &str) -> kuhaku::core::Result<TraceId> {
+    TraceId::new(text)
+}
+
+fn document_id(text: &str) -> kuhaku::core::Result<DocumentId> {
+    DocumentId::new(text)
+}
+
+fn chunk_id(text: &str) -> kuhaku::core::Result<ChunkId> {
+    text.parse()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+}

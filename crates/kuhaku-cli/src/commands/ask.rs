@@ -1,0 +1,60 @@
+//! `kuhaku ask`.
+
+use kuhaku::{Answer, Mode, Rag, Result, WalkOptions, one_line};
+
+use crate::args::AskArgs;
+use crate::console::Console;
+use crate::context::{Context, above, ingest_options};
+use crate::exit::Exit;
+use crate::progress::Bar;
+
+pub(crate) async fn run(args: &AskArgs, context: &Context<'_>) -> Result<Exit> {
+    let rag = if args.docs.is_empty() {
+        context.open_existing().await?
+    } else {
+        read_documents(args, context).await?
+    };
+    let answer = rag.ask_with(&args.caller.request(&args.question)).await?;
+    if context.console.json() {
+        context.console.value(&answer);
+    } else {
+        print(&answer, context.console);
+    }
+    Ok(match answer.mode {
+        Mode::Abstained | Mode::Empty => Exit::Nothing,
+        Mode::Refused => Exit::Refused,
+        _ => Exit::Done,
+    })
+}
+
+/// Opens an index and puts the documents into it: the one named on the command line, else one that
+/// is thrown away.
+async fn read_documents(args: &AskArgs, context: &Context<'_>) -> Result<Rag> {
+    let mut builder = context.builder()?;
+    let rag = if context.names_index() {
+        context.open(builder).await?
+    } else {
+        if let Some(folder) = args.docs.first().and_then(|path| above(path)) {
+            builder = builder.base(folder);
+        }
+        builder.temporary().open().await?
+    };
+    let options = ingest_options(&[], WalkOptions::default())?;
+    let report = rag.ingest_paths(&args.docs, &options, &mut Bar::new()).await?;
+    super::ingest::remarks(&report, context.console);
+    Ok(rag)
+}
+
+fn print(answer: &Answer, console: &Console) {
+    console.line(&answer.text);
+    if !answer.citations.is_empty() {
+        console.line("");
+    }
+    for citation in &answer.citations {
+        let title = Console::bold(&one_line(&citation.title, 120));
+        console.line(&format!("{} {title} — {}", citation.tag, one_line(&citation.source, 200)));
+    }
+    if answer.mode == Mode::Extractive {
+        console.note("(no model is configured: these are sentences of the documents)");
+    }
+}

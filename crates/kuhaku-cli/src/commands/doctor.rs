@@ -1,0 +1,87 @@
+//! `kuhaku doctor`.
+
+use kuhaku::Result;
+use serde_json::json;
+
+use crate::console::Console;
+use crate::context::Context;
+use crate::exit::Exit;
+
+/// One thing that was looked at.
+struct Finding {
+    what: &'static str,
+    fine: bool,
+    says: String,
+    next: Option<String>,
+}
+
+pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
+    let findings = vec![settings(context), index(context).await?, model()];
+    let console = context.console;
+    if console.json() {
+        let lines: Vec<_> = findings
+            .iter()
+            .map(|f| json!({ "what": f.what, "fine": f.fine, "says": f.says, "next": f.next }))
+            .collect();
+        console.value(&json!({ "version": 1, "findings": lines }));
+    } else {
+        console.line(&format!("kuhaku {}", env!("CARGO_PKG_VERSION")));
+        for finding in &findings {
+            let mark = if finding.fine { "ok     " } else { "missing" };
+            console.line(&format!("{mark} {}: {}", Console::bold(finding.what), finding.says));
+            if let Some(next) = &finding.next {
+                console.line(&format!("        next: {next}"));
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn settings(context: &Context<'_>) -> Finding {
+    let unknown = kuhaku::unknown_settings(&context.sources).len();
+    let (says, next) = match unknown {
+        0 => ("all names and values are good".to_string(), None),
+        1 => ("one name is unknown".into(), Some("correct the name warned about above".into())),
+        n => {
+            (format!("{n} names are unknown"), Some("correct the names warned about above".into()))
+        }
+    };
+    Finding { what: "settings", fine: unknown == 0, says, next }
+}
+
+async fn index(context: &Context<'_>) -> Result<Finding> {
+    let (folder, _) = context.folder()?;
+    let shown = folder.display();
+    match context.builder()?.index(&folder).create(false).open().await {
+        Ok(rag) => {
+            let totals = rag.maintenance().statistics().await?;
+            let held = match totals.quarantined {
+                0 => String::new(),
+                held => format!(", {held} held back"),
+            };
+            let says = format!(
+                "{shown} holds {} documents in {} passages{held}, with {} sets of access tags",
+                totals.documents, totals.chunks, totals.visibility_classes
+            );
+            let next =
+                (totals.documents == 0).then(|| "run `kuhaku ingest PATH` to fill it".to_string());
+            Ok(Finding { what: "index", fine: totals.documents > 0, says, next })
+        }
+        Err(error) => Ok(Finding {
+            what: "index",
+            fine: false,
+            says: format!("cannot {}: {}", error.tried(), error.wrong()),
+            next: error.next_step().map(Into::into),
+        }),
+    }
+}
+
+fn model() -> Finding {
+    Finding {
+        what: "language model",
+        fine: true,
+        says: "none; answers are sentences of the documents, and no text leaves this machine"
+            .into(),
+        next: None,
+    }
+}

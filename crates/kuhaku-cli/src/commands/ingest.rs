@@ -1,0 +1,58 @@
+//! `kuhaku ingest`.
+
+use kuhaku::{DocumentOutcome, IngestReport, Result};
+
+use crate::args::IngestArgs;
+use crate::console::Console;
+use crate::context::{Context, ingest_options};
+use crate::exit::Exit;
+use crate::progress::Bar;
+
+pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit> {
+    let options = ingest_options(&args.tags, args.walk.options())?;
+    let builder = context.builder()?.reindex(args.reindex);
+    let rag = context.open(builder).await?;
+    let report = rag.ingest_paths(&args.paths, &options, &mut Bar::new()).await?;
+    if context.console.json() {
+        context.console.value(&report);
+    } else {
+        context.console.line(&summary(&report));
+    }
+    remarks(&report, context.console);
+    let failed = report.count(DocumentOutcome::Failed);
+    Ok(if failed > 0 { Exit::Partial } else { Exit::Done })
+}
+
+/// One line for the whole report.
+fn summary(report: &IngestReport) -> String {
+    let count = |outcome| report.count(outcome);
+    let mut parts = vec![
+        format!("{} added", count(DocumentOutcome::Added)),
+        format!("{} updated", count(DocumentOutcome::Updated)),
+        format!("{} unchanged", count(DocumentOutcome::Unchanged)),
+    ];
+    let failed = count(DocumentOutcome::Failed);
+    if failed > 0 {
+        parts.push(format!("{failed} failed"));
+    }
+    if report.skipped > 0 {
+        parts.push(format!("{} of other formats skipped", report.skipped));
+    }
+    parts.join(", ")
+}
+
+/// What people should know beyond the counts, on standard error.
+pub(crate) fn remarks(report: &IngestReport, console: &Console) {
+    for document in &report.documents {
+        if let Some(error) = &document.error {
+            console.note(&format!("failed: {}: {}", document.source, error.message));
+        }
+        for warning in &document.warnings {
+            console.note(&format!("warning: {}: {}", document.source, warning.message));
+        }
+    }
+    let held = report.quarantined();
+    if held > 0 {
+        console.note(&format!("{held} passages held back; see `kuhaku quarantine list`"));
+    }
+}

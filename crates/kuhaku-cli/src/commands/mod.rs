@@ -1,0 +1,28 @@
+//! What each command does.
+
+mod ask;
+mod doctor;
+mod documents;
+mod ingest;
+mod quarantine;
+mod search;
+
+use kuhaku::Result;
+
+use crate::args::{Args, Command};
+use crate::console::Console;
+use crate::context::Context;
+use crate::exit::Exit;
+
+/// Runs the command that was asked for.
+pub(crate) async fn run(args: &Args, console: &Console) -> Result<Exit> {
+    let context = Context::new(&args.common, console)?;
+    match &args.command {
+        Command::Ingest(args) => ingest::run(args, &context).await,
+        Command::Search(args) => search::run(args, &context).await,
+        Command::Ask(args) => ask::run(args, &context).await,
+        Command::Documents(command) => documents::run(command, &context).await,
+        Command::Quarantine(command) => quarantine::run(command, &context).await,
+        Command::Doctor => doctor::run(&context).await,
+    }
+}

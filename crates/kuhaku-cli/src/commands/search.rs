@@ -1,0 +1,45 @@
+//! `kuhaku search`.
+
+use kuhaku::{Found, Result, one_line};
+
+use crate::args::SearchArgs;
+use crate::console::Console;
+use crate::context::Context;
+use crate::exit::Exit;
+
+/// The longest excerpt of a passage, in characters.
+const EXCERPT: usize = 240;
+
+pub(crate) async fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Exit> {
+    let rag = context.open_existing().await?;
+    let answer = rag.search(&args.caller.request(&args.query)).await?;
+    let console = context.console;
+    if console.json() {
+        console.value(&answer);
+    } else {
+        for (rank, hit) in answer.hits.iter().enumerate() {
+            console.line(&format!("{}. {}", rank + 1, heading(hit)));
+            console.line(&format!("   {}", one_line(&hit.text, EXCERPT)));
+        }
+    }
+    if answer.skipped.iter().any(|skipped| skipped.reason == "refused") {
+        console.note("the query looks like an attack on a model's instructions and was not run");
+        return Ok(Exit::Refused);
+    }
+    if answer.hits.is_empty() {
+        console.note("nothing found");
+        return Ok(Exit::Nothing);
+    }
+    Ok(Exit::Done)
+}
+
+/// A hit's title, place and signals.
+fn heading(hit: &Found) -> String {
+    let found = &hit.retrieved;
+    let bm25 = found.bm25.map(|score| format!("bm25 {score:.3}, ")).unwrap_or_default();
+    let signals = format!("({bm25}coverage {:.2})", found.coverage);
+    let title = Console::bold(&one_line(&found.title, 120));
+    let page = hit.page.map(|page| format!(", page {page}")).unwrap_or_default();
+    let place = format!("{}{page}", one_line(&found.source, 200));
+    format!("{title} — {place} {}", Console::dim(&signals))
+}

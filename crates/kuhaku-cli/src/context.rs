@@ -1,0 +1,123 @@
+//! Settings and the index, from the command line and the environment.
+
+use std::path::{Path, PathBuf};
+
+use kuhaku::{
+    AskRequest, Filter, IngestOptions, Rag, RagBuilder, Result, Roles, Scope, Section as _,
+    Sources, WalkOptions,
+};
+
+use crate::args::{CallerArgs, Common, WalkArgs};
+use crate::console::Console;
+
+/// The index of the command unless another is named.
+pub(crate) const DEFAULT_INDEX: &str = "./kuhaku-data";
+
+/// What commands need to open an index.
+pub(crate) struct Context<'a> {
+    pub(crate) console: &'a Console,
+    pub(crate) sources: Sources,
+    common: &'a Common,
+}
+
+impl<'a> Context<'a> {
+    /// Reads the sources of settings and says which names nobody knows.
+    pub(crate) fn new(common: &'a Common, console: &'a Console) -> Result<Self> {
+        let mut sources = Sources::from_process_env();
+        if let Some(path) = &common.config {
+            sources = sources.toml(path)?;
+        }
+        if let Some(path) = &common.env_file {
+            sources = sources.dotenv(path)?;
+        }
+        for unknown in kuhaku::unknown_settings(&sources) {
+            let nearest = unknown.nearest.map(|name| format!("; did you mean {name}?"));
+            let nearest = nearest.unwrap_or_default();
+            console.note(&format!("warning: there is no setting {}{nearest}", unknown.name));
+        }
+        Ok(Self { console, sources, common })
+    }
+
+    /// The builder with all settings read.
+    pub(crate) fn builder(&self) -> Result<RagBuilder> {
+        let mut builder = Rag::builder().sources(&self.sources)?;
+        if let Some(key) = &self.common.id_key {
+            builder = builder.id_key(key.clone());
+        }
+        Ok(builder)
+    }
+
+    /// The folder of the index, and whether somebody named it.
+    pub(crate) fn folder(&self) -> Result<(PathBuf, bool)> {
+        let setting = kuhaku::RagSettings::load(&self.sources)?.index;
+        let named = self.common.index.clone().or(setting);
+        Ok(named.map_or_else(|| (DEFAULT_INDEX.into(), false), |folder| (folder, true)))
+    }
+
+    /// Whether an index was named on the command line.
+    pub(crate) fn names_index(&self) -> bool {
+        self.common.index.is_some()
+    }
+
+    /// Opens the index, and says which one when nobody named it.
+    pub(crate) async fn open(&self, builder: RagBuilder) -> Result<Rag> {
+        let (folder, named) = self.folder()?;
+        let rag = builder.index(&folder).open().await?;
+        if !named {
+            self.console.note(&format!("index: {}", folder.display()));
+        }
+        Ok(rag)
+    }
+
+    /// Opens an index that must be there already.
+    pub(crate) async fn open_existing(&self) -> Result<Rag> {
+        self.open(self.builder()?.create(false)).await
+    }
+}
+
+impl CallerArgs {
+    /// The request that these arguments describe.
+    pub(crate) fn request(&self, question: &str) -> AskRequest {
+        let mut filter = Filter::none();
+        for doc_type in &self.doc_types {
+            filter = filter.doc_type(doc_type);
+        }
+        for (key, value) in &self.metadata {
+            filter = filter.metadata(key, value);
+        }
+        let scope = Scope::with_roles(Roles::new(&self.roles));
+        let mut request = AskRequest::new(question, scope).filter(filter);
+        if let Some(top_k) = self.top_k {
+            request = request.top_k(top_k as usize);
+        }
+        if let Some(id) = &self.trace_id {
+            request = request.trace_id(id.clone());
+        }
+        if self.any_validity { request.any_validity() } else { request }
+    }
+}
+
+impl WalkArgs {
+    /// The options that these arguments describe.
+    pub(crate) fn options(&self) -> WalkOptions {
+        let options = WalkOptions::default()
+            .hidden(self.hidden)
+            .ignore_files(!self.no_ignore)
+            .recursive(!self.no_recursive);
+        self.globs.iter().fold(options, |options, glob| options.glob(glob))
+    }
+}
+
+/// The options of an ingest with these tags.
+pub(crate) fn ingest_options(tags: &[String], walk: WalkOptions) -> Result<IngestOptions> {
+    let mut options = IngestOptions::default();
+    options.tags = kuhaku::AccessTags::new(tags)?;
+    options.walk = walk;
+    Ok(options)
+}
+
+/// The folder above a path, for ids in an index that is thrown away.
+pub(crate) fn above(path: &Path) -> Option<PathBuf> {
+    let real = std::fs::canonicalize(path).ok()?;
+    real.parent().map(Path::to_path_buf)
+}

@@ -1,0 +1,44 @@
+//! What the exit status says.
+
+use std::process::ExitCode;
+
+/// The exit statuses. Wrong usage ends with 2 before a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// 0: done; for a question, answered.
+    Done,
+    /// 1: an error; nothing of this command's last step took effect.
+    Failed,
+    /// 3: no answer, no hit, or nothing of that name.
+    Nothing,
+    /// 4: the question, or the reply, was held back for safety.
+    Refused,
+    /// 5: done, but some documents could not be read.
+    Partial,
+    /// 130: interrupted.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Nothing => 3,
+            Exit::Refused => 4,
+            Exit::Partial => 5,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// The part of `--help` that explains them.
+pub(crate) const HELP: &str = "\
+Exit status:
+  0    done; for a question, answered
+  1    error
+  2    wrong usage
+  3    no answer, no hit, or nothing of that name
+  4    held back for safety
+  5    done, but some documents could not be read
+  130  interrupted";

@@ -1,0 +1,60 @@
+//! What can go wrong while ingesting or answering.
+
+use kuhaku_core::{Failure, Kind, Status};
+
+/// The kinds of failure of this crate. Those of the crates below keep their own codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// From the contracts: settings, models, random bytes.
+    Core(kuhaku_core::ErrorKind),
+    /// From reading and chunking documents.
+    Ingest(kuhaku_ingest::ErrorKind),
+    /// From the index.
+    Index(kuhaku_index::ErrorKind),
+    /// A custom retriever broke its contract.
+    Retriever,
+}
+
+impl Kind for ErrorKind {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Core(kind) => kind.code(),
+            Self::Ingest(kind) => kind.code(),
+            Self::Index(kind) => kind.code(),
+            Self::Retriever => "rag.retriever",
+        }
+    }
+
+    fn status(&self) -> Status {
+        match self {
+            Self::Core(kind) => kind.status(),
+            Self::Ingest(kind) => kind.status(),
+            Self::Index(kind) => kind.status(),
+            Self::Retriever => Status::Permanent,
+        }
+    }
+}
+
+/// The error of this crate.
+pub type Error = Failure<ErrorKind>;
+
+/// A result with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Takes over an error of a crate below, text and all.
+pub(crate) trait Adopt<T> {
+    /// The same result under this crate's kind.
+    fn adopt(self) -> Result<T>;
+}
+
+macro_rules! adopt {
+    ($($krate:ident => $kind:ident),+) => {$(
+        impl<T> Adopt<T> for $krate::Result<T> {
+            fn adopt(self) -> Result<T> {
+                self.map_err(|error| error.map_kind(ErrorKind::$kind))
+            }
+        }
+    )+};
+}
+adopt!(kuhaku_core => Core, kuhaku_ingest => Ingest, kuhaku_index => Index);

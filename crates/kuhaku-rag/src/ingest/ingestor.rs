@@ -1,0 +1,394 @@
+//! The one path by which documents enter an index.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use kuhaku_core::{AccessTags, DocumentId, InjectionGuard, Masker, Section as _};
+use kuhaku_index::{
+    Batch, ChangeOutcome, ChunkIndex, ChunkRecord, ContentHash, DocumentRecord, Fingerprint,
+    Language, Tokenizer, Validity,
+};
+use kuhaku_ingest::{
+    ChunkSize, ChunkUnit, Chunker, Format, Found, FoundFile, PreparedDocument, Preparer, Source,
+    WalkOptions, read_limited, walk,
+};
+
+use crate::error::{Adopt as _, Error, ErrorKind, Result};
+use crate::ingest::report::{DocumentOutcome, DocumentReport, IngestReport, Note};
+use crate::ingest::text::TextDocument;
+use crate::location::{Location, resolve};
+use crate::settings::RagSettings;
+
+/// A batch is applied when it holds this many documents …
+const BATCH_DOCUMENTS: usize = 128;
+/// … or this many bytes of text.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// How files are ingested.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct IngestOptions {
+    /// Who may see the documents. Empty for what each one's front matter states, else for
+    /// everybody. Wins over front matter, so that a file cannot widen what the caller restricts.
+    pub tags: AccessTags,
+    /// Which files of a folder are taken.
+    pub walk: WalkOptions,
+}
+
+/// Hears how far an ingest is.
+pub trait IngestProgress: Send {
+    /// This many documents will be looked at.
+    fn found(&mut self, documents: usize);
+    /// One more is done; its chunks may not be durable yet.
+    fn done(&mut self, report: &DocumentReport);
+}
+
+/// Hears nothing.
+impl IngestProgress for () {
+    fn found(&mut self, _documents: usize) {}
+    fn done(&mut self, _report: &DocumentReport) {}
+}
+
+/// Reads, masks, chunks and screens documents, and puts them into an index.
+///
+/// Files are read and chunked on the calling thread; a server calls this on a thread for blocking
+/// work.
+#[derive(Debug)]
+pub struct Ingestor {
+    index: Arc<dyn ChunkIndex>,
+    masker: Arc<dyn Masker>,
+    preparer: Preparer,
+    settings: RagSettings,
+    base: Option<PathBuf>,
+}
+
+/// Documents that are ready, and the places of their reports.
+#[derive(Default)]
+struct Pending {
+    batch: Batch,
+    places: Vec<usize>,
+    bytes: usize,
+}
+
+impl Ingestor {
+    /// An ingestor into an index.
+    ///
+    /// `base` is the folder that path ids are relative to: for an index in a folder, the folder
+    /// above it (D17). Files outside it, and all files without it, are known by absolute paths.
+    ///
+    /// # Errors
+    /// `core.invalid_settings` listing every setting that is out of range; `ingest.io` when `base`
+    /// does not exist.
+    pub fn new(
+        index: Arc<dyn ChunkIndex>,
+        masker: Arc<dyn Masker>,
+        settings: RagSettings,
+        base: Option<&Path>,
+    ) -> Result<Self> {
+        settings.validate().adopt()?;
+        let base = base.map(resolve).transpose()?;
+        let mut preparer =
+            Preparer::new(masker.clone(), InjectionGuard::new(), chunker(&settings)?)
+                .doc_types(settings.doc_type_prefix_mapping.clone());
+        if let Some(limit) = settings.max_upload_bytes {
+            preparer = preparer.max_bytes(limit);
+        }
+        Ok(Self { index, masker, preparer, settings, base })
+    }
+
+    /// The fingerprint of an index that is filled under these settings; parts without a setting
+    /// are taken from `stored`.
+    ///
+    /// # Errors
+    /// `ingest.invalid_input` for sizes that contradict each other.
+    pub fn fingerprint(settings: &RagSettings, masker: &dyn Masker) -> Result<Fingerprint> {
+        Ok(Fingerprint::new(
+            settings.tokenizer.unwrap_or(Tokenizer::Default),
+            settings.language.unwrap_or(Language::En),
+            masker.id(),
+            chunker(settings)?.fingerprint(),
+        ))
+    }
+
+    /// Chunks of two sizes are never mixed in one index (D15).
+    fn check_chunker(&self) -> Result<()> {
+        let (has, wanted) =
+            (self.index.fingerprint().chunker, self.preparer.chunker().fingerprint());
+        if has == wanted {
+            return Ok(());
+        }
+        let kind = ErrorKind::Index(kuhaku_index::ErrorKind::FingerprintMismatch);
+        let wrong = format!("its chunker is `{has}`, and the settings say `{wanted}`");
+        Err(Error::new(kind, "add documents to the index", wrong)
+            .next("use the settings of the index, or run `kuhaku ingest … --reindex`"))
+    }
+
+    /// Ingests a text.
+    ///
+    /// # Errors
+    /// Those of the index, and `index.fingerprint_mismatch` when the index was filled with chunks of
+    /// other sizes. A text that cannot be prepared is a report with
+    /// [`DocumentOutcome::Failed`].
+    pub async fn text(&self, document: TextDocument) -> Result<DocumentReport> {
+        self.check_chunker()?;
+        let id = match &document.key {
+            Some(key) => key.clone(),
+            None => self.index.id_key().path_id(&document.name).adopt()?,
+        };
+        let mut source = Source::from_text(document.name.as_str(), document.text.as_str());
+        if let Some(format) = document.format {
+            source = source.format(format);
+        }
+        let hash = self.content_hash(
+            &document.name,
+            document.text.as_bytes(),
+            document.format,
+            &document.tags,
+            &document.metadata,
+        );
+        let mut report = IngestReport::new();
+        let mut pending = Pending::default();
+        let (line, ready) = self
+            .prepare(id, hash, &document.name, source, &document.tags, document.metadata)
+            .await?;
+        self.take(&mut report, &mut pending, line, ready, &mut ()).await?;
+        self.apply(&mut report, &mut pending).await?;
+        let failed = || DocumentReport::new(String::new(), DocumentOutcome::Failed);
+        Ok(report.documents.pop().unwrap_or_else(failed))
+    }
+
+    /// Ingests files and folders. A file that cannot be read or prepared is reported and does not
+    /// stop the rest.
+    ///
+    /// # Errors
+    /// `ingest.not_found` when an argument does not exist, before anything is read;
+    /// `index.fingerprint_mismatch` as for [`Ingestor::text`]; and those of the index, after which
+    /// everything applied before is kept.
+    pub async fn paths(
+        &self,
+        paths: &[PathBuf],
+        options: &IngestOptions,
+        progress: &mut dyn IngestProgress,
+    ) -> Result<IngestReport> {
+        self.check_chunker()?;
+        for path in paths {
+            resolve(path)?;
+        }
+        let limit = self.settings.max_upload_bytes.unwrap_or(options.walk.max_bytes);
+        let walk_options = options.walk.clone().max_bytes(limit.min(options.walk.max_bytes));
+        let found = walk(paths, &walk_options).adopt()?;
+        let mut report = IngestReport::new();
+        let work: Vec<Found> = found
+            .into_iter()
+            .filter(|found| {
+                let skipped = matches!(found, Found::Skipped { .. });
+                report.skipped += usize::from(skipped);
+                !skipped
+            })
+            .collect();
+        progress.found(work.len());
+        let mut seen = HashSet::new();
+        let mut pending = Pending::default();
+        for found in work {
+            let (line, ready) = match found {
+                Found::File(file) => match self.file(&file, options, &mut seen).await? {
+                    Some(prepared) => prepared,
+                    None => continue,
+                },
+                Found::Problem { path, error, .. } => {
+                    (DocumentReport::failed(self.masked(&path), Note::from(&error)), None)
+                }
+                _ => continue,
+            };
+            self.take(&mut report, &mut pending, line, ready, progress).await?;
+        }
+        self.apply(&mut report, &mut pending).await?;
+        Ok(report)
+    }
+
+    /// Removes documents.
+    ///
+    /// # Errors
+    /// Those of the index.
+    pub async fn remove(&self, ids: &[DocumentId]) -> Result<Vec<(DocumentId, bool)>> {
+        let batch = ids.iter().cloned().fold(Batch::new(), Batch::remove);
+        let outcomes = self.index.apply(batch).await.adopt()?.outcomes;
+        let removed = |outcome| outcome == ChangeOutcome::Removed;
+        Ok(outcomes.into_iter().map(|(id, outcome)| (id, removed(outcome))).collect())
+    }
+
+    /// A file, prepared; nothing when it was met before under another argument.
+    async fn file(
+        &self,
+        file: &FoundFile,
+        options: &IngestOptions,
+        seen: &mut HashSet<DocumentId>,
+    ) -> Result<Option<(DocumentReport, Option<DocumentRecord>)>> {
+        let failed =
+            |note: Note| Ok(Some((DocumentReport::failed(self.masked(&file.path), note), None)));
+        let depth = file.relative.components().count();
+        let root = file.path.ancestors().nth(depth).filter(|root| !root.as_os_str().is_empty());
+        let location = Location::of(&file.path, root.unwrap_or(&file.path), self.base.as_deref());
+        let location = match location {
+            Ok(location) => location,
+            Err(error) => return failed(Note::from(&error)),
+        };
+        let id = self.index.id_key().path_id(&location.identity).adopt()?;
+        if !seen.insert(id.clone()) {
+            return Ok(None);
+        }
+        let bytes = match read_limited(&file.path, options.walk.max_bytes) {
+            Ok(bytes) => bytes,
+            Err(error) => return failed(Note::from(&error)),
+        };
+        let none = BTreeMap::new();
+        let (shown, format) = (location.shown.as_str(), Some(file.format));
+        let hash = self.content_hash(shown, &bytes, format, &options.tags, &none);
+        let source = Source::from_bytes(shown, bytes).format(file.format);
+        self.prepare(id, hash, shown, source, &options.tags, none).await.map(Some)
+    }
+
+    /// Everything up to the index: a line of the report, and what is to be stored.
+    async fn prepare(
+        &self,
+        id: DocumentId,
+        hash: ContentHash,
+        name: &str,
+        source: Source,
+        tags: &AccessTags,
+        metadata: BTreeMap<String, String>,
+    ) -> Result<(DocumentReport, Option<DocumentRecord>)> {
+        let name = self.masker.mask(name).text().to_string();
+        let stored = self.index.maintenance().content_hash(&id).await.adopt()?;
+        if stored == Some(hash) {
+            let mut line = DocumentReport::new(name, DocumentOutcome::Unchanged);
+            line.id = Some(id);
+            return Ok((line, None));
+        }
+        let prepared = match self.preparer.prepare(source) {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                let mut line = DocumentReport::failed(name, Note::from(&error));
+                line.id = Some(id);
+                return Ok((line, None));
+            }
+        };
+        let mut line = DocumentReport::new(prepared.source_name.clone(), DocumentOutcome::Added);
+        line.id = Some(id.clone());
+        line.chunks = prepared.chunks.len();
+        line.quarantined = prepared.quarantined();
+        line.redactions = prepared.redactions.clone();
+        let note =
+            |warning: &kuhaku_ingest::Warning| Note::new(warning.code(), warning.to_string());
+        line.warnings = prepared.warnings.iter().map(note).collect();
+        if !tags.is_empty() && prepared.tags.as_ref().is_some_and(|stated| stated != tags) {
+            let message =
+                "the document states other access tags than the caller; the caller's hold";
+            line.warnings.push(Note::new("tags_overridden", message));
+        }
+        Ok((line, Some(self.record(id, hash, prepared, tags, metadata))))
+    }
+
+    fn record(
+        &self,
+        id: DocumentId,
+        hash: ContentHash,
+        prepared: PreparedDocument,
+        tags: &AccessTags,
+        metadata: BTreeMap<String, String>,
+    ) -> DocumentRecord {
+        let mut record = DocumentRecord::new(id, hash, prepared.text);
+        record.title = prepared.title;
+        record.source = prepared.source_name;
+        record.doc_type = prepared.doc_type;
+        record.tags =
+            if tags.is_empty() { prepared.tags.unwrap_or_default() } else { tags.clone() };
+        record.metadata = prepared.metadata;
+        let masked = |value: String| self.masker.mask(&value).text().to_string();
+        record.metadata.extend(metadata.into_iter().map(|(key, value)| (key, masked(value))));
+        let stated = prepared.validity;
+        record.validity =
+            Validity::between(stated.effective, stated.expires).obsolete(stated.obsolete);
+        let chunk = |chunk: kuhaku_ingest::Chunk| {
+            let mut record = ChunkRecord::new(chunk.range);
+            record.headings = chunk.headings;
+            record.page = chunk.page;
+            record.quarantine = chunk.quarantine.map(|family| family.as_str().to_string());
+            record
+        };
+        record.chunks = prepared.chunks.into_iter().map(chunk).collect();
+        record
+    }
+
+    /// Puts a line into the report and its document, if any, into the batch.
+    async fn take(
+        &self,
+        report: &mut IngestReport,
+        pending: &mut Pending,
+        line: DocumentReport,
+        ready: Option<DocumentRecord>,
+        progress: &mut dyn IngestProgress,
+    ) -> Result<()> {
+        progress.done(&line);
+        report.documents.push(line);
+        if let Some(record) = ready {
+            pending.bytes += record.text.as_str().len();
+            pending.places.push(report.documents.len() - 1);
+            pending.batch = std::mem::take(&mut pending.batch).upsert(record);
+        }
+        if pending.places.len() >= BATCH_DOCUMENTS || pending.bytes >= BATCH_BYTES {
+            self.apply(report, pending).await?;
+        }
+        Ok(())
+    }
+
+    /// Stores what is pending and corrects the report by what the index says.
+    async fn apply(&self, report: &mut IngestReport, pending: &mut Pending) -> Result<()> {
+        let Pending { batch, places, .. } = std::mem::take(pending);
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let applied = self.index.apply(batch).await.adopt()?;
+        for (place, (_, outcome)) in places.into_iter().zip(applied.outcomes) {
+            if let Some(line) = report.documents.get_mut(place) {
+                line.outcome = match outcome {
+                    ChangeOutcome::Updated => DocumentOutcome::Updated,
+                    ChangeOutcome::Unchanged => DocumentOutcome::Unchanged,
+                    _ => DocumentOutcome::Added,
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that makes a document what it is stored as (D15).
+    fn content_hash(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        format: Option<Format>,
+        tags: &AccessTags,
+        metadata: &BTreeMap<String, String>,
+    ) -> ContentHash {
+        let shape = serde_json::json!({
+            "name": name,
+            "format": format.map(|format| format!("{format:?}")),
+            "tags": tags,
+            "metadata": metadata,
+            "doc_types": self.settings.doc_type_prefix_mapping,
+            "fingerprint": self.index.fingerprint(),
+        });
+        self.index.id_key().content_hash(&[bytes, shape.to_string().as_bytes()])
+    }
+
+    fn masked(&self, path: &Path) -> String {
+        self.masker.mask(&path.to_string_lossy()).text().to_string()
+    }
+}
+
+fn chunker(settings: &RagSettings) -> Result<Chunker> {
+    let unit = settings.chunk_unit.parse::<ChunkUnit>().adopt()?;
+    let size = ChunkSize::new(settings.chunk_size, settings.chunk_overlap, unit).adopt()?;
+    Ok(Chunker::paragraph(size))
+}

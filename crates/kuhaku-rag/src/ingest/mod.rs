@@ -1,0 +1,9 @@
+//! From files and texts into the index.
+
+mod ingestor;
+mod report;
+mod text;
+
+pub use ingestor::{IngestOptions, IngestProgress, Ingestor};
+pub use report::{DocumentOutcome, DocumentReport, IngestReport, Note};
+pub use text::TextDocument;

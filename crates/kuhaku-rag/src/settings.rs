@@ -1,0 +1,131 @@
+//! The settings of retrieval and answers.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use kuhaku_index::{Bm25, Language, Tokenizer};
+
+kuhaku_core::settings! {
+    /// Settings of ingesting, retrieving and answering: section `rag`, variables `KUHAKU_RAG__…`.
+    pub struct RagSettings in "rag" {
+        /// The folder of the index. Without it the command takes `./kuhaku-data` and the library a
+        /// temporary folder that removes itself.
+        index: Option<PathBuf> = None;
+        /// The language whose words are stemmed. Without it, that of the index; `en` for a new one.
+        language: Option<Language> = None;
+        /// How words are found in text. Without it, that of the index; `default` for a new one.
+        tokenizer: Option<Tokenizer> = None;
+        /// The longest chunk, overlap included, in units of `chunk_unit`.
+        chunk_size: usize = 500, "from 1 to 100000" => |size| (1..=100_000).contains(size);
+        /// How much of a chunk is repeated from the one before it, in units of `chunk_unit`.
+        chunk_overlap: usize = 80, "at most 99999" => |overlap| *overlap < 100_000;
+        /// What chunks are measured in.
+        chunk_unit: String = "characters".into(), "`characters` or `tokens`"
+            => |unit| matches!(unit.as_str(), "characters" | "tokens");
+        /// Document types by the beginning of a file's name; the longest that fits counts.
+        doc_type_prefix_mapping: BTreeMap<String, String> = BTreeMap::new();
+        /// The largest document that is taken in, in bytes; 64 MiB without it.
+        max_upload_bytes: Option<u64> = None, "at least 1" => |bytes| bytes.is_none_or(|b| b > 0);
+        /// How many chunks an answer may rest on.
+        top_k: usize = 4, "from 1 to 1000" => |k| (1..=1000).contains(k);
+        /// How many chunks are ranked before the best are taken, at least.
+        rerank_candidates: usize = 20, "from 1 to 10000" => |n| (1..=10_000).contains(n);
+        /// How many chunks of one document come before those of others; 0 for no such limit. Left
+        /// places are filled with further chunks of the same documents.
+        max_chunks_per_document: usize = 2;
+        /// How slowly repetition of a word saturates (BM25).
+        bm25_k1: f64 = 1.5, "from 0 to 100" => |k1| (0.0..=100.0).contains(k1);
+        /// How much a chunk's length counts (BM25).
+        bm25_b: f64 = 0.75, "from 0 to 1" => |b| (0.0..=1.0).contains(b);
+        /// How much words of titles and headings count.
+        heading_weight: f64 = 1.0, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
+        /// How much words of the text count.
+        body_weight: f64 = 1.0, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
+        /// The share of the question's informative words that a chunk must hold to count as
+        /// evidence; without evidence there is no answer. See docs/abstention.md.
+        rag_confidence_threshold: f64 = 0.5, "from 0 to 1" => |share| (0.0..=1.0).contains(share);
+        /// The most sentences of an extractive answer.
+        extractive_sentences: usize = 3, "from 1 to 20" => |n| (1..=20).contains(n);
+    }
+    check |settings, problems| {
+        if settings.chunk_overlap >= settings.chunk_size {
+            problems.add("rag.chunk_overlap", "must be smaller than rag.chunk_size");
+        }
+        if settings.heading_weight == 0.0 && settings.body_weight == 0.0 {
+            problems.add("rag.body_weight", "must be above 0 when rag.heading_weight is 0");
+        }
+    }
+}
+
+kuhaku_core::settings! {
+    /// Settings of the language model: top level, variables `KUHAKU_…`.
+    pub struct ModelSettings in "" {
+        /// How random the replies of the language model are.
+        llm_temperature: f64 = 0.1, "from 0 to 2" => |t| (0.0..=2.0).contains(t);
+        /// The longest reply of the language model, in tokens.
+        llm_max_tokens: u32 = 1024, "from 1 to 1000000" => |n| (1..=1_000_000).contains(n);
+    }
+}
+
+impl RagSettings {
+    /// The BM25 parameters of these settings.
+    pub fn bm25(&self) -> Bm25 {
+        let mut bm25 = Bm25::new(self.bm25_k1, self.bm25_b);
+        bm25.weights.heading = self.heading_weight;
+        bm25.weights.body = self.body_weight;
+        bm25
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kuhaku_core::{Section as _, Sources};
+
+    use super::*;
+
+    fn load(name: &str, value: &str) -> kuhaku_core::Result<RagSettings> {
+        RagSettings::load(&Sources::new().env([(name, value)]))
+    }
+
+    /// CFG-02
+    #[test]
+    fn without_an_environment_the_defaults_hold() {
+        let rag = RagSettings::load(&Sources::new()).unwrap();
+        assert_eq!((rag.chunk_size, rag.chunk_overlap, rag.top_k), (500, 80, 4));
+        assert_eq!((rag.max_chunks_per_document, rag.rerank_candidates), (2, 20));
+        assert_eq!((rag.bm25_k1, rag.bm25_b), (1.5, 0.75));
+        let model = ModelSettings::load(&Sources::new()).unwrap();
+        assert_eq!((model.llm_temperature, model.llm_max_tokens), (0.1, 1024));
+    }
+
+    /// CFG-04
+    #[test]
+    fn the_environment_sets_them_and_a_wrong_value_is_named() {
+        assert_eq!(load("kuhaku_rag__top_k", "8").unwrap().top_k, 8);
+        let mapped = load("KUHAKU_RAG__DOC_TYPE_PREFIX_MAPPING", r#"{"log_":"x"}"#).unwrap();
+        assert_eq!(mapped.doc_type_prefix_mapping.get("log_").map(String::as_str), Some("x"));
+        let turkish = load("KUHAKU_RAG__LANGUAGE", "tr").unwrap();
+        assert_eq!(turkish.language, Some(Language::Tr));
+        for (name, value) in [("TOP_K", "x"), ("DOC_TYPE_PREFIX_MAPPING", "bad"), ("LANGUAGE", "q")]
+        {
+            let error = load(&format!("KUHAKU_RAG__{name}"), value).unwrap_err();
+            assert!(error.wrong().contains(&name.to_lowercase()), "{error}");
+        }
+    }
+
+    /// CFG-05
+    #[test]
+    fn one_error_names_every_bad_field() {
+        let sources = Sources::new().env([
+            ("KUHAKU_RAG__TOP_K", "0"),
+            ("KUHAKU_RAG__CHUNK_OVERLAP", "900"),
+            ("KUHAKU_RAG__BM25_B", "NaN"),
+        ]);
+        let error = RagSettings::load(&sources).unwrap_err();
+        for name in ["rag.top_k", "rag.chunk_overlap", "rag.bm25_b"] {
+            assert!(error.wrong().contains(name), "{error}");
+        }
+        let negative = Sources::new().env([("KUHAKU_LLM_MAX_TOKENS", "-5")]);
+        assert!(ModelSettings::load(&negative).unwrap_err().wrong().contains("llm_max_tokens"));
+    }
+}

@@ -1,0 +1,99 @@
+//! The facade without `async`: a handle that owns a runtime of its own (D31).
+//!
+//! Not for use inside an async runtime: calls would block its threads, and the runtime panics when
+//! that is tried.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use kuhaku_core::{Failure, Scope};
+use kuhaku_rag::{
+    Answer, AskRequest, DocumentReport, IngestOptions, IngestProgress, IngestReport, SearchAnswer,
+    TextDocument,
+};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::error::{ErrorKind, Result};
+use crate::facade::RagBuilder;
+
+/// [`crate::Rag`] for programs without a runtime.
+///
+/// ```
+/// use kuhaku::{Rag, Scope, TextDocument, blocking};
+/// let rag = blocking::Rag::open(Rag::builder())?;
+/// rag.ingest(TextDocument::new("wifi.txt", "The guest network is called Plover."))?;
+/// let answer = rag.ask("What is the guest network called?", Scope::anonymous())?;
+/// assert_eq!(answer.text, "The guest network is called Plover. [S1]");
+/// # Ok::<(), kuhaku::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Rag {
+    rag: crate::Rag,
+    runtime: Arc<Runtime>,
+}
+
+impl Rag {
+    /// Opens an index.
+    ///
+    /// # Errors
+    /// Those of [`RagBuilder::open`], and `kuhaku.system` when no runtime can be started.
+    pub fn open(builder: RagBuilder) -> Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(|source| {
+            Failure::new(ErrorKind::System, "start a runtime", "the operating system refused")
+                .next("check how many threads and files this process may open")
+                .caused_by(source)
+        })?;
+        let rag = runtime.block_on(builder.open())?;
+        Ok(Self { rag, runtime: Arc::new(runtime) })
+    }
+
+    /// Ingests a text.
+    ///
+    /// # Errors
+    /// Those of [`crate::Rag::ingest`].
+    pub fn ingest(&self, document: TextDocument) -> Result<DocumentReport> {
+        self.runtime.block_on(self.rag.ingest(document))
+    }
+
+    /// Ingests files and folders.
+    ///
+    /// # Errors
+    /// Those of [`crate::Rag::ingest_paths`].
+    pub fn ingest_paths<P: AsRef<Path>>(
+        &self,
+        paths: &[P],
+        options: &IngestOptions,
+        progress: &mut dyn IngestProgress,
+    ) -> Result<IngestReport> {
+        self.runtime.block_on(self.rag.ingest_paths(paths, options, progress))
+    }
+
+    /// Answers a question of somebody.
+    ///
+    /// # Errors
+    /// Those of [`crate::Rag::ask`].
+    pub fn ask(&self, question: impl Into<String>, scope: Scope) -> Result<Answer> {
+        self.runtime.block_on(self.rag.ask(question, scope))
+    }
+
+    /// Answers a question with options of its own.
+    ///
+    /// # Errors
+    /// Those of [`crate::Rag::ask_with`].
+    pub fn ask_with(&self, request: &AskRequest) -> Result<Answer> {
+        self.runtime.block_on(self.rag.ask_with(request))
+    }
+
+    /// Finds chunks without answering.
+    ///
+    /// # Errors
+    /// Those of [`crate::Rag::search`].
+    pub fn search(&self, request: &AskRequest) -> Result<SearchAnswer> {
+        self.runtime.block_on(self.rag.search(request))
+    }
+
+    /// The facade below, for what has no blocking form.
+    pub fn inner(&self) -> &crate::Rag {
+        &self.rag
+    }
+}

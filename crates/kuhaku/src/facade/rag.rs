@@ -1,0 +1,142 @@
+//! Retrieval-augmented answers over one index.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use kuhaku_core::{DocumentId, Scope};
+use kuhaku_index::{ChunkIndex, Maintenance};
+use kuhaku_rag::{
+    Answer, AskRequest, DocumentReport, IngestOptions, IngestProgress, IngestReport, Ingestor,
+    RagEngine, SearchAnswer, TextDocument,
+};
+use tempfile::TempDir;
+
+use crate::error::Result;
+use crate::facade::rag_builder::RagBuilder;
+
+/// Documents in, answers out, within the rights of the asker.
+///
+/// Cheap to clone; clones share the index.
+///
+/// ```
+/// use kuhaku::{AccessTags, AuthContext, Rag, Roles, TextDocument};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> kuhaku::Result<()> {
+/// let rag = Rag::builder().open().await?; // a temporary index; `.index("./kuhaku-data")` keeps it
+/// let tags = AccessTags::new(["people_ops"])?;
+/// rag.ingest(TextDocument::new("salaries.md", "Engineers earn 90 falcons a year.").tags(tags))
+///     .await?;
+/// rag.ingest(TextDocument::new("leave.md", "Everybody has 25 days of annual leave.")).await?;
+///
+/// let ada = AuthContext::new("ada", Roles::new(["engineering"]));
+/// let answer = rag.ask("How much do engineers earn?", ada.scope()).await?;
+/// assert!(answer.abstained);
+/// let answer = rag.ask("How many days of annual leave?", ada.scope()).await?;
+/// assert_eq!(answer.text, "Everybody has 25 days of annual leave. [S1]");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Rag(Arc<Parts>);
+
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) index: Arc<dyn ChunkIndex>,
+    pub(crate) ingestor: Ingestor,
+    pub(crate) engine: RagEngine,
+    pub(crate) folder: Option<PathBuf>,
+    /// Removes the folder of a temporary index when the last handle goes.
+    pub(crate) temporary: Option<TempDir>,
+}
+
+impl Rag {
+    /// Starts with the defaults: a temporary index, no model.
+    pub fn builder() -> RagBuilder {
+        RagBuilder::default()
+    }
+
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// Ingests a text. One that is stored already is left alone; one that has changed replaces its
+    /// earlier version.
+    ///
+    /// # Errors
+    /// Those of the index. A text that cannot be prepared is a report with outcome `failed`.
+    pub async fn ingest(&self, document: TextDocument) -> Result<DocumentReport> {
+        Ok(self.0.ingestor.text(document).await?)
+    }
+
+    /// Ingests files and folders. What cannot be read is reported and does not stop the rest.
+    ///
+    /// # Errors
+    /// `ingest.not_found` for a path that does not exist, and those of the index.
+    pub async fn ingest_paths<P: AsRef<Path>>(
+        &self,
+        paths: &[P],
+        options: &IngestOptions,
+        progress: &mut dyn IngestProgress,
+    ) -> Result<IngestReport> {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_path_buf()).collect();
+        Ok(self.0.ingestor.paths(&paths, options, progress).await?)
+    }
+
+    /// Removes documents; false for those that were not there.
+    ///
+    /// # Errors
+    /// Those of the index.
+    pub async fn remove(&self, ids: &[DocumentId]) -> Result<Vec<(DocumentId, bool)>> {
+        Ok(self.0.ingestor.remove(ids).await?)
+    }
+
+    /// Answers a question of somebody.
+    ///
+    /// # Errors
+    /// Those of the index and of the model. Having no answer is no error: see [`Answer::mode`].
+    pub async fn ask(&self, question: impl Into<String>, scope: Scope) -> Result<Answer> {
+        self.ask_with(&AskRequest::new(question, scope)).await
+    }
+
+    /// Answers a question with options of its own.
+    ///
+    /// # Errors
+    /// Those of the index and of the model.
+    pub async fn ask_with(&self, request: &AskRequest) -> Result<Answer> {
+        Ok(self.0.engine.ask(request).await?)
+    }
+
+    /// Finds chunks without answering.
+    ///
+    /// # Errors
+    /// Those of the index.
+    pub async fn search(&self, request: &AskRequest) -> Result<SearchAnswer> {
+        Ok(self.0.engine.search(request).await?)
+    }
+
+    /// The pipeline from question to answer.
+    pub fn engine(&self) -> &RagEngine {
+        &self.0.engine
+    }
+
+    /// The index, for reading within a scope.
+    pub fn index(&self) -> &Arc<dyn ChunkIndex> {
+        &self.0.index
+    }
+
+    /// Unscoped access for operators: listings, quarantine, totals. Never for answers.
+    pub fn maintenance(&self) -> &dyn Maintenance {
+        self.0.index.maintenance()
+    }
+
+    /// The folder of the index; absent for one in memory.
+    pub fn folder(&self) -> Option<&Path> {
+        self.0.folder.as_deref()
+    }
+
+    /// Whether the index is removed when the last handle goes.
+    pub fn is_temporary(&self) -> bool {
+        self.0.temporary.is_some() || self.0.folder.is_none()
+    }
+}

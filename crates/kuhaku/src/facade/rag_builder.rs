@@ -1,0 +1,244 @@
+//! Puts the parts of [`Rag`] together.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use kuhaku_core::{LlmProvider, Masker, PiiMasker, Runtime, Section as _, Sources};
+use kuhaku_index::{ChunkIndex, IdKey};
+use kuhaku_rag::{Ingestor, Messages, ModelSettings, Prompt, RagEngine, RagSettings, Retriever};
+use tempfile::TempDir;
+
+use crate::error::{Result, system};
+use crate::facade::rag::{Parts, Rag};
+
+/// Makes a [`Rag`]. Nothing is read or written before [`RagBuilder::open`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct RagBuilder {
+    settings: RagSettings,
+    model_settings: ModelSettings,
+    folder: Option<PathBuf>,
+    base: Option<PathBuf>,
+    create: bool,
+    reindex: bool,
+    id_key: Option<IdKey>,
+    model: Option<Arc<dyn LlmProvider>>,
+    retriever: Option<Arc<dyn Retriever>>,
+    messages: Messages,
+    prompt: Prompt,
+    runtime: Runtime,
+}
+
+impl Default for RagBuilder {
+    fn default() -> Self {
+        Self {
+            settings: RagSettings::default(),
+            model_settings: ModelSettings::default(),
+            folder: None,
+            base: None,
+            create: true,
+            reindex: false,
+            id_key: None,
+            model: None,
+            retriever: None,
+            messages: Messages::default(),
+            prompt: Prompt::new(),
+            runtime: Runtime::system(),
+        }
+    }
+}
+
+impl RagBuilder {
+    /// Reads all settings from these sources.
+    ///
+    /// # Errors
+    /// `core.invalid_settings` listing every value that is wrong.
+    pub fn sources(mut self, sources: &Sources) -> Result<Self> {
+        let mut problems = kuhaku_core::Problems::default();
+        self.settings = RagSettings::read(sources, &mut problems);
+        self.settings.check(&mut problems);
+        self.model_settings = ModelSettings::read(sources, &mut problems);
+        self.model_settings.check(&mut problems);
+        problems.into_result()?;
+        Ok(self)
+    }
+
+    /// Sets the settings of retrieval and answers.
+    pub fn settings(mut self, settings: RagSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Sets the settings of the language model.
+    pub fn model_settings(mut self, settings: ModelSettings) -> Self {
+        self.model_settings = settings;
+        self
+    }
+
+    /// Keeps the index in this folder; wins over the setting `rag.index`.
+    pub fn index(mut self, folder: impl AsRef<Path>) -> Self {
+        self.folder = Some(folder.as_ref().to_path_buf());
+        self
+    }
+
+    /// The folder that path ids are relative to, for a temporary index. An index in a folder of its
+    /// own takes the folder above it (D17).
+    pub fn base(mut self, folder: impl AsRef<Path>) -> Self {
+        self.base = Some(folder.as_ref().to_path_buf());
+        self
+    }
+
+    /// Takes an index in a temporary folder that removes itself, whatever the settings say.
+    pub fn temporary(mut self) -> Self {
+        self.folder = None;
+        self.settings.index = None;
+        self
+    }
+
+    /// Whether to make an index where there is none. Default: yes.
+    pub fn create(mut self, yes: bool) -> Self {
+        self.create = yes;
+        self
+    }
+
+    /// Whether to empty the index and take on these settings when it was made with others.
+    /// Default: no.
+    pub fn reindex(mut self, yes: bool) -> Self {
+        self.reindex = yes;
+        self
+    }
+
+    /// Sets the secret that path ids are made from; drawn at random otherwise. Two indexes that are
+    /// to be compared need the same one.
+    pub fn id_key(mut self, key: IdKey) -> Self {
+        self.id_key = Some(key);
+        self
+    }
+
+    /// Writes answers with a model. Without one, answers are extractive.
+    pub fn model(mut self, model: Arc<dyn LlmProvider>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// Finds chunks another way.
+    pub fn retriever(mut self, retriever: impl Retriever + 'static) -> Self {
+        self.retriever = Some(Arc::new(retriever));
+        self
+    }
+
+    /// Sets the sentences that stand in place of an answer.
+    pub fn messages(mut self, messages: Messages) -> Self {
+        self.messages = messages;
+        self
+    }
+
+    /// Sets the application's part of the prompt.
+    pub fn prompt(mut self, prompt: Prompt) -> Self {
+        self.prompt = prompt;
+        self
+    }
+
+    /// Sets clock, random bytes, metrics and announcements.
+    pub fn runtime(mut self, runtime: Runtime) -> Self {
+        self.runtime = runtime;
+        self
+    }
+
+    /// Opens the index and puts the parts together.
+    ///
+    /// # Errors
+    /// `core.invalid_settings`, `index.fingerprint_mismatch` when the index was made with other
+    /// settings, and what the engine says of a folder that it cannot open.
+    pub async fn open(self) -> Result<Rag> {
+        self.settings.validate()?;
+        self.model_settings.validate()?;
+        let masker: Arc<dyn Masker> = Arc::new(PiiMasker::new());
+        let opened = self.open_index(masker.as_ref()).await?;
+        let Opened { index, folder, temporary } = opened;
+        let base = match (&temporary, &folder) {
+            (None, Some(folder)) => parent(folder)?,
+            _ => self.base.clone(),
+        };
+        let ingestor =
+            Ingestor::new(index.clone(), masker.clone(), self.settings.clone(), base.as_deref())?;
+        let mut engine = RagEngine::builder(index.clone())
+            .masker(masker)
+            .settings(self.settings)
+            .model_settings(self.model_settings)
+            .messages(self.messages)
+            .prompt(self.prompt)
+            .runtime(self.runtime);
+        if let Some(model) = self.model {
+            engine = engine.model(model);
+        }
+        if let Some(retriever) = self.retriever {
+            engine = engine.retriever(retriever);
+        }
+        let engine = engine.build()?;
+        Ok(Rag::new(Parts { index, ingestor, engine, folder, temporary }))
+    }
+
+    #[cfg(feature = "sqlite")]
+    async fn open_index(&self, masker: &dyn Masker) -> Result<Opened> {
+        use kuhaku_index::{ErrorKind as IndexErrorKind, OpenOptions, SqliteIndex};
+
+        let (folder, temporary) = match self.folder.clone().or(self.settings.index.clone()) {
+            Some(folder) => (folder, None),
+            None => {
+                let made = tempfile::Builder::new().prefix("kuhaku-").tempdir();
+                let made = made.map_err(|source| system("make a temporary folder", source))?;
+                (made.path().to_path_buf(), Some(made))
+            }
+        };
+        let mut options = OpenOptions::new(&folder, self.runtime.clone())
+            .create(self.create || temporary.is_some());
+        options.id_key = self.id_key.clone();
+        let wanted = Ingestor::fingerprint(&self.settings, masker)?;
+        if !self.reindex {
+            options.fingerprint.tokenizer = self.settings.tokenizer;
+            options.fingerprint.language = self.settings.language;
+            options.fingerprint.masker = Some(wanted.masker.clone());
+        }
+        let fresh = options.clone().fingerprint(wanted.clone());
+        let index = match SqliteIndex::open(options.create(false)).await {
+            Err(error) if matches!(error.kind(), IndexErrorKind::NotFound) && fresh.create => {
+                SqliteIndex::open(fresh).await?
+            }
+            opened => opened?,
+        };
+        if self.reindex {
+            index.maintenance().reset(wanted).await?;
+        }
+        Ok(Opened { index: Arc::new(index), folder: Some(folder), temporary })
+    }
+
+    #[cfg(not(feature = "sqlite"))]
+    async fn open_index(&self, masker: &dyn Masker) -> Result<Opened> {
+        use kuhaku_index::MemoryIndex;
+
+        if self.folder.is_some() || self.settings.index.is_some() {
+            return Err(crate::error::feature_missing("keep an index in a folder", "sqlite"));
+        }
+        let key = match &self.id_key {
+            Some(key) => key.clone(),
+            None => IdKey::random(&self.runtime)?,
+        };
+        let index = MemoryIndex::new(Ingestor::fingerprint(&self.settings, masker)?, key);
+        Ok(Opened { index: Arc::new(index), folder: None, temporary: None })
+    }
+}
+
+/// An index, and what keeps it where it is.
+struct Opened {
+    index: Arc<dyn ChunkIndex>,
+    folder: Option<PathBuf>,
+    temporary: Option<TempDir>,
+}
+
+/// The folder above an index, as it really is.
+fn parent(folder: &Path) -> Result<Option<PathBuf>> {
+    let real = std::fs::canonicalize(folder)
+        .map_err(|source| system("find the folder of the index", source))?;
+    Ok(real.parent().map(Path::to_path_buf))
+}
