@@ -32,5 +32,5 @@ pub use query::{
     inverse_document_frequency,
 };
 #[cfg(feature = "sqlite")]
-pub use sqlite::{FingerprintParts, OpenOptions};
+pub use sqlite::{FingerprintParts, OpenOptions, SqliteIndex};
 pub use write::{ApplyReport, Batch, Change, ChangeOutcome};

@@ -234,7 +234,8 @@ impl Maintenance for MemoryIndex {
 
     async fn reset(&self, fingerprint: Fingerprint) -> Result<()> {
         let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        self.live.restart(Analyzer::new(fingerprint.tokenizer, fingerprint.language));
+        let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
+        self.live.replace(Draft::default(), analyzer);
         *self.fingerprint.write().unwrap_or_else(PoisonError::into_inner) = fingerprint;
         Ok(())
     }

@@ -63,6 +63,7 @@ const MAX_WEIGHT: usize = u32::MAX as usize / 2;
 
 impl Generation {
     /// A generation of one segment.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn of(draft: Draft) -> Self {
         Self::default().next(&[], draft)
     }
@@ -208,11 +209,19 @@ impl Live {
         current.0 = Arc::new(generation);
     }
 
-    /// Makes an empty index with another analyzer current.
-    pub(crate) fn restart(&self, analyzer: Analyzer) {
+    /// Makes an index of a draft and another analyzer current.
+    pub(crate) fn replace(&self, draft: Draft, analyzer: Analyzer) {
+        let generation = Generation::default().next(&[], draft);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let number = current.0.number + 1;
-        *current = (Arc::new(Generation { parts: Vec::new(), number }), Arc::new(analyzer));
+        *current = (Arc::new(Generation { number, ..generation }), Arc::new(analyzer));
+    }
+
+    /// The same index with a fault.
+    #[cfg(all(feature = "sqlite", feature = "seeded-faults"))]
+    pub(crate) fn with(mut self, seeded: Seeded) -> Self {
+        self.seeded = seeded;
+        self
     }
 
     /// What a scope sees of the current generation.

@@ -16,8 +16,12 @@ mod tombstones;
 mod view;
 
 pub(crate) use document::{Body, Document};
-pub(crate) use draft::{Analysis, ChunkTerms, Draft};
-pub(crate) use frequencies::Frequencies;
+pub(crate) use draft::{Analysis, Draft};
 pub(crate) use generation::{Generation, Live};
-pub(crate) use view::Found;
 pub use view::View;
+#[cfg(feature = "sqlite")]
+pub(crate) use {
+    draft::ChunkTerms,
+    frequencies::{Frequencies, Lengths},
+    view::Found,
+};

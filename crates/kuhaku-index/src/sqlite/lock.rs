@@ -1,0 +1,29 @@
+//! One writer at a time, across processes: an OS lock that dies with its holder.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+
+use super::failure::{disk, locked};
+use crate::error::Result;
+
+/// Held while something is written. The empty file stays; the lock on it does not.
+#[derive(Debug)]
+pub(super) struct WriteLock(#[expect(dead_code, reason = "dropping it unlocks")] File);
+
+impl WriteLock {
+    /// Takes the lock of an index folder, without waiting.
+    pub(super) fn acquire(directory: &Path) -> Result<Self> {
+        const TRIED: &str = "write to the index";
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(directory.join("index.lock"))
+            .map_err(|source| disk(TRIED, source))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::WouldBlock) => Err(locked(TRIED)),
+            Err(TryLockError::Error(source)) => Err(disk(TRIED, source)),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What operators see and do.
+
+use async_trait::async_trait;
+use kuhaku_core::{ChunkId, DocumentId};
+
+use super::SqliteIndex;
+use super::codec::decode_tags;
+use super::failure::{corrupt, storage};
+use crate::contract::{IndexStatistics, Maintenance};
+use crate::document::{DocumentListing, QuarantinedChunk};
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::identity::ContentHash;
+
+const TRIED: &str = "list what is stored";
+
+#[async_trait]
+impl Maintenance for SqliteIndex {
+    async fn documents(&self) -> Result<Vec<DocumentListing>> {
+        let mut connection = self.connection().await?;
+        let rows: Vec<(String, String, String, String, String, i64, i64)> = sqlx::query_as(
+            "SELECT d.id, d.title, d.source, d.doc_type, d.tags, \
+             (SELECT count(*) FROM chunks c WHERE c.document = d.row), \
+             (SELECT count(*) FROM chunks c JOIN quarantine q ON q.chunk = c.row \
+              WHERE c.document = d.row) \
+             FROM documents d WHERE d.row NOT IN (SELECT document FROM retired) ORDER BY d.id",
+        )
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(|error| storage(TRIED, error))?;
+        rows.into_iter()
+            .map(|(id, title, source, doc_type, tags, chunks, quarantined)| {
+                Some(DocumentListing {
+                    id: DocumentId::new(id).ok()?,
+                    title,
+                    source,
+                    doc_type,
+                    tags: decode_tags(&tags)?,
+                    chunks: u64::try_from(chunks).ok()?,
+                    quarantined: u64::try_from(quarantined).ok()?,
+                })
+            })
+            .collect::<Option<_>>()
+            .ok_or_else(|| corrupt(TRIED, "the row of a document is unreadable"))
+    }
+
+    async fn content_hash(&self, id: &DocumentId) -> Result<Option<ContentHash>> {
+        Ok(self.live.generation().document(id).map(|(document, _)| document.content))
+    }
+
+    async fn statistics(&self) -> Result<IndexStatistics> {
+        let mut statistics = self.live.generation().statistics();
+        let mut connection = self.connection().await?;
+        let quarantined: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM quarantine q JOIN chunks c ON c.row = q.chunk \
+             WHERE c.document NOT IN (SELECT document FROM retired)",
+        )
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(|error| storage(TRIED, error))?;
+        statistics.quarantined = u64::try_from(quarantined).unwrap_or_default();
+        Ok(statistics)
+    }
+
+    async fn quarantined(&self) -> Result<Vec<QuarantinedChunk>> {
+        let mut connection = self.connection().await?;
+        let rows: Vec<(String, u32, String, String, String)> = sqlx::query_as(
+            "SELECT d.id, c.ordinal, d.source, q.reason, COALESCE(c.text, \
+             CAST(substr(CAST(d.text AS BLOB), c.start + 1, c.length) AS TEXT)) \
+             FROM quarantine q JOIN chunks c ON c.row = q.chunk \
+             JOIN documents d ON d.row = c.document \
+             WHERE d.row NOT IN (SELECT document FROM retired) ORDER BY d.id, c.ordinal",
+        )
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(|error| storage(TRIED, error))?;
+        rows.into_iter()
+            .map(|(id, ordinal, source, reason, text)| {
+                let id = ChunkId::new(DocumentId::new(id).ok()?, ordinal);
+                Some(QuarantinedChunk { id, source, reason, text })
+            })
+            .collect::<Option<_>>()
+            .ok_or_else(|| corrupt(TRIED, "the row of a document is unreadable"))
+    }
+
+    async fn release(&self, id: &ChunkId) -> Result<bool> {
+        self.release_chunk(id).await
+    }
+
+    async fn reset(&self, fingerprint: Fingerprint) -> Result<()> {
+        self.start_over(fingerprint).await
+    }
+}

@@ -1,0 +1,105 @@
+//! Reading within a scope: searches in memory, texts from the file.
+
+use async_trait::async_trait;
+use kuhaku_core::{ChunkId, Scope};
+use sqlx::{Sqlite, SqlitePool};
+
+use super::SqliteIndex;
+use super::codec::decode_words;
+use super::failure::{corrupt, storage};
+use crate::analysis::Analyzer;
+use crate::contract::ChunkReader;
+use crate::document::StoredChunk;
+use crate::error::Result;
+use crate::inverted::{Found, View};
+use crate::query::{SparseHit, SparseQuery, TermStatistics};
+
+const TRIED: &str = "read a chunk";
+
+/// A view and where its texts are. The view pins its generation, and with it the rows.
+#[derive(Debug)]
+pub(super) struct SqliteReader {
+    pub(super) view: View,
+    pub(super) pool: SqlitePool,
+}
+
+type ChunkRow = (String, String, i64, i64, Option<u32>, String, String);
+
+impl SqliteReader {
+    async fn read(
+        &self,
+        connection: &mut sqlx::pool::PoolConnection<Sqlite>,
+        found: &Found<'_>,
+    ) -> Result<Option<StoredChunk>> {
+        let Some(row) = SqliteIndex::row(&found.document.body) else { return Ok(None) };
+        // Ranges are in bytes, so the text is cut as bytes.
+        let stored: Option<ChunkRow> = sqlx::query_as(
+            "SELECT d.title, d.source, c.start, c.length, c.page, c.headings, COALESCE(c.text, \
+             CAST(substr(CAST(d.text AS BLOB), c.start + 1, c.length) AS TEXT)) \
+             FROM chunks c JOIN documents d ON d.row = c.document \
+             WHERE c.document = ? AND c.ordinal = ?",
+        )
+        .bind(row)
+        .bind(found.id.ordinal())
+        .fetch_optional(&mut **connection)
+        .await
+        .map_err(|error| storage(TRIED, error))?;
+        let Some((title, source, start, length, page, headings, text)) = stored else {
+            return Ok(None);
+        };
+        let range = usize::try_from(start).ok().zip(usize::try_from(length).ok());
+        let range = range.and_then(|(start, length)| Some(start..start.checked_add(length)?));
+        let (Some(range), Some(headings)) = (range, decode_words(&headings)) else {
+            return Err(corrupt(TRIED, "its stored row is unreadable"));
+        };
+        Ok(Some(StoredChunk {
+            id: found.id.clone(),
+            text,
+            headings,
+            range,
+            page,
+            title,
+            source: self.view.shown_source(source),
+            doc_type: found.document.doc_type.clone(),
+            tags: found.tags.clone(),
+            metadata: found.document.metadata.clone(),
+            validity: found.document.validity,
+        }))
+    }
+}
+
+#[async_trait]
+impl ChunkReader for SqliteReader {
+    fn scope(&self) -> &Scope {
+        self.view.scope()
+    }
+
+    async fn sparse(&self, query: &SparseQuery) -> Result<Vec<SparseHit>> {
+        self.view.sparse(query)
+    }
+
+    async fn fetch(&self, ids: &[ChunkId]) -> Result<Vec<StoredChunk>> {
+        let found = self.view.find(ids);
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut connection = self.pool.acquire().await.map_err(|error| storage(TRIED, error))?;
+        let mut chunks = Vec::with_capacity(found.len());
+        for found in &found {
+            chunks.extend(self.read(&mut connection, found).await?);
+        }
+        Ok(chunks)
+    }
+
+    async fn term_statistics(&self, text: &str) -> Result<TermStatistics> {
+        Ok(self.view.term_statistics(text))
+    }
+
+    fn visible_chunks(&self) -> u64 {
+        self.view.visible_chunks()
+    }
+
+    fn analyzer(&self) -> &Analyzer {
+        self.view.analyzer()
+    }
+}

@@ -1,0 +1,234 @@
+//! Reading and writing the rows of documents.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kuhaku_core::{Date, DocumentId};
+use sqlx::SqliteConnection;
+
+use super::codec::{decode_tags, decode_terms, encode_words};
+use super::failure::{corrupt, storage};
+use crate::document::{DocumentRecord, Validity};
+use crate::error::{Error, Result};
+use crate::identity::ContentHash;
+use crate::inverted::{Body, Document, Draft};
+
+const WRITING: &str = "write to the index";
+const READING: &str = "read the index";
+
+fn written(error: sqlx::Error) -> Error {
+    storage(WRITING, error)
+}
+
+fn read(error: sqlx::Error) -> Error {
+    storage(READING, error)
+}
+
+/// A document on its way into the database.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) row: i64,
+    pub(super) record: DocumentRecord,
+    /// Per chunk: its encoded terms.
+    pub(super) terms: Vec<Vec<u8>>,
+}
+
+/// The row that the next document gets.
+pub(super) async fn next_row(connection: &mut SqliteConnection) -> Result<i64> {
+    let last: Option<i64> =
+        sqlx::query_scalar("SELECT seq FROM sqlite_sequence WHERE name = 'documents'")
+            .fetch_optional(connection)
+            .await
+            .map_err(read)?;
+    Ok(last.unwrap_or_default() + 1)
+}
+
+/// Stores a document with its chunks.
+pub(super) async fn insert(connection: &mut SqliteConnection, prepared: &Prepared) -> Result<()> {
+    let Prepared { row, record, terms } = prepared;
+    let day = |date: Option<Date>| date.map(|date| date.to_string());
+    sqlx::query(
+        "INSERT INTO documents (row, id, content, doc_type, tags, effective, expires, obsolete, \
+         title, source, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(row)
+    .bind(record.id.as_str())
+    .bind(record.content.as_bytes().as_slice())
+    .bind(&record.doc_type)
+    .bind(encode_words(record.tags.iter()))
+    .bind(day(record.validity.effective))
+    .bind(day(record.validity.expires))
+    .bind(record.validity.obsolete)
+    .bind(&record.title)
+    .bind(&record.source)
+    .bind(record.text.as_str())
+    .execute(&mut *connection)
+    .await
+    .map_err(written)?;
+    for (key, value) in &record.metadata {
+        sqlx::query("INSERT INTO metadata (document, key, value) VALUES (?, ?, ?)")
+            .bind(row)
+            .bind(key)
+            .bind(value)
+            .execute(&mut *connection)
+            .await
+            .map_err(written)?;
+    }
+    for (ordinal, (chunk, terms)) in (0_u32..).zip(record.chunks.iter().zip(terms)) {
+        let stored = sqlx::query(
+            "INSERT INTO chunks (document, ordinal, start, length, page, headings, extra, text, \
+             terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(row)
+        .bind(ordinal)
+        .bind(chunk.range.start as i64)
+        .bind(chunk.range.len() as i64)
+        .bind(chunk.page)
+        .bind(encode_words(chunk.headings.iter().map(String::as_str)))
+        .bind(&chunk.extra)
+        .bind(&chunk.text)
+        .bind(terms)
+        .execute(&mut *connection)
+        .await
+        .map_err(written)?;
+        if let Some(reason) = &chunk.quarantine {
+            sqlx::query("INSERT INTO quarantine (chunk, reason) VALUES (?, ?)")
+                .bind(stored.last_insert_rowid())
+                .bind(reason)
+                .execute(&mut *connection)
+                .await
+                .map_err(written)?;
+        }
+    }
+    log(connection, "store", *row).await
+}
+
+/// Enters a change into the log that other processes follow.
+pub(super) async fn log(
+    connection: &mut SqliteConnection,
+    kind: &'static str,
+    row: i64,
+) -> Result<()> {
+    sqlx::query("INSERT INTO changes (kind, row) VALUES (?, ?)")
+        .bind(kind)
+        .bind(row)
+        .execute(connection)
+        .await
+        .map_err(written)?;
+    Ok(())
+}
+
+/// Hides a document from all who open the index from now on.
+pub(super) async fn retire(connection: &mut SqliteConnection, row: i64) -> Result<()> {
+    sqlx::query("INSERT OR IGNORE INTO retired (document) VALUES (?)")
+        .bind(row)
+        .execute(&mut *connection)
+        .await
+        .map_err(written)?;
+    log(connection, "retire", row).await
+}
+
+/// Deletes a retired document with everything that belongs to it.
+pub(super) async fn delete(connection: &mut SqliteConnection, row: i64) -> Result<()> {
+    sqlx::query("DELETE FROM documents WHERE row = ?")
+        .bind(row)
+        .execute(connection)
+        .await
+        .map_err(written)?;
+    Ok(())
+}
+
+/// The retired documents that still have rows.
+pub(super) async fn retired(connection: &mut SqliteConnection) -> Result<Vec<i64>> {
+    sqlx::query_scalar("SELECT document FROM retired ORDER BY document")
+        .fetch_all(connection)
+        .await
+        .map_err(read)
+}
+
+/// Row, id, content hash, type, tags, first and last day, and whether it is obsolete.
+type DocumentRow = (i64, String, Vec<u8>, String, String, Option<String>, Option<String>, bool);
+
+/// Documents read at once.
+const PAGE: i64 = 512;
+
+/// Drafts the documents with rows from `from` to `to`, retired ones left out.
+pub(super) async fn load(
+    connection: &mut SqliteConnection,
+    draft: &mut Draft,
+    mut from: i64,
+    to: i64,
+) -> Result<()> {
+    loop {
+        let documents: Vec<DocumentRow> = sqlx::query_as(
+            "SELECT row, id, content, doc_type, tags, effective, expires, obsolete FROM documents \
+             WHERE row BETWEEN ? AND ? AND row NOT IN (SELECT document FROM retired) \
+             ORDER BY row LIMIT ?",
+        )
+        .bind(from)
+        .bind(to)
+        .bind(PAGE)
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(read)?;
+        let Some(last) = documents.last().map(|document| document.0) else { return Ok(()) };
+        let metadata: Vec<(i64, String, String)> = sqlx::query_as(
+            "SELECT document, key, value FROM metadata WHERE document BETWEEN ? AND ? \
+             ORDER BY document",
+        )
+        .bind(from)
+        .bind(last)
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(read)?;
+        let chunks: Vec<(i64, u32, Vec<u8>)> = sqlx::query_as(
+            "SELECT document, ordinal, terms FROM chunks WHERE document BETWEEN ? AND ? \
+             AND row NOT IN (SELECT chunk FROM quarantine) ORDER BY document, ordinal",
+        )
+        .bind(from)
+        .bind(last)
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(read)?;
+        let mut metadata = metadata.into_iter().peekable();
+        let mut chunks = chunks.into_iter().peekable();
+        for document in documents {
+            let row = document.0;
+            while metadata.next_if(|(of, _, _)| *of < row).is_some() {}
+            let entries = std::iter::from_fn(|| metadata.next_if(|(of, _, _)| *of == row));
+            let entries = entries.map(|(_, key, value)| (key, value)).collect();
+            draft_document(draft, document, entries)
+                .ok_or_else(|| corrupt(READING, "the row of a document is unreadable"))?;
+            while chunks.next_if(|(of, _, _)| *of < row).is_some() {}
+            while let Some((_, ordinal, terms)) = chunks.next_if(|(of, _, _)| *of == row) {
+                let terms = decode_terms(draft, &terms)
+                    .ok_or_else(|| corrupt(READING, "the terms of a chunk are unreadable"))?;
+                draft.chunk(ordinal, terms.lengths, terms.entries);
+            }
+        }
+        from = last + 1;
+    }
+}
+
+fn draft_document(
+    draft: &mut Draft,
+    stored: DocumentRow,
+    metadata: BTreeMap<String, String>,
+) -> Option<()> {
+    let day = |text: Option<String>| match text {
+        Some(text) => text.parse::<Date>().ok().map(Some),
+        None => Some(None),
+    };
+    let (row, id, content, doc_type, tags, effective, expires, obsolete) = stored;
+    let validity = Validity::between(day(effective)?, day(expires)?).obsolete(obsolete);
+    let document = Document {
+        id: DocumentId::new(id).ok()?,
+        content: ContentHash::from_bytes(content.try_into().ok()?),
+        doc_type,
+        metadata,
+        validity,
+        body: Body::Row(row),
+    };
+    draft.document(Arc::new(document), decode_tags(&tags)?);
+    Some(())
+}

@@ -1,0 +1,182 @@
+//! The tables of an index, and what tells them from other files.
+//!
+//! Rows of documents and chunks are immutable and their numbers are never reused (D13). A document
+//! that was replaced or removed is entered in `retired` and deleted when no reader needs it.
+
+use sqlx::SqliteConnection;
+
+use super::failure::{corrupt, storage};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::identity::IdKey;
+
+/// `kuha` in ASCII: marks the file as an index of kuhaku.
+const APPLICATION: i64 = 0x6b75_6861;
+/// The version of the tables below.
+const VERSION: i64 = 1;
+
+const TABLES: &str = "
+CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE documents (
+    row INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL,
+    content BLOB NOT NULL,
+    doc_type TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    effective TEXT,
+    expires TEXT,
+    obsolete INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    source TEXT NOT NULL,
+    text TEXT NOT NULL
+) STRICT;
+CREATE TABLE metadata (
+    document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (document, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE chunks (
+    row INTEGER PRIMARY KEY AUTOINCREMENT,
+    document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    page INTEGER,
+    headings TEXT NOT NULL,
+    extra TEXT NOT NULL,
+    text TEXT,
+    terms BLOB NOT NULL,
+    UNIQUE (document, ordinal)
+) STRICT;
+CREATE TABLE quarantine (
+    chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
+    reason TEXT NOT NULL
+) STRICT;
+CREATE TABLE vectors (
+    chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
+    vector BLOB NOT NULL
+) STRICT;
+CREATE TABLE retired (document INTEGER PRIMARY KEY REFERENCES documents ON DELETE CASCADE) STRICT;
+CREATE TABLE changes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL CHECK (kind IN ('store', 'retire', 'release', 'reset')),
+    row INTEGER NOT NULL
+) STRICT;
+";
+
+/// What the `meta` table holds.
+#[derive(Debug)]
+pub(super) struct Meta {
+    pub(super) fingerprint: Fingerprint,
+    pub(super) id_key: IdKey,
+    /// Drawn anew by each transaction.
+    pub(super) commit: Vec<u8>,
+}
+
+/// What a database file is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Recognised {
+    /// An index of the current version.
+    Index,
+    /// Nothing was ever written to it.
+    Blank,
+}
+
+/// Looks at the marks of a file without changing it.
+pub(super) async fn recognise(connection: &mut SqliteConnection) -> Result<Recognised> {
+    const TRIED: &str = "open the index";
+    let number = |sql: &'static str| sqlx::query_scalar::<_, i64>(sql);
+    let failed = |error| storage(TRIED, error);
+    let application =
+        number("PRAGMA application_id").fetch_one(&mut *connection).await.map_err(failed)?;
+    let version =
+        number("PRAGMA user_version").fetch_one(&mut *connection).await.map_err(failed)?;
+    if application != APPLICATION {
+        let tables = number("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *connection).await;
+        if application == 0 && version == 0 && tables.map_err(failed)? == 0 {
+            return Ok(Recognised::Blank);
+        }
+        return Err(corrupt(TRIED, "index.sqlite3 is a database of another program"));
+    }
+    if version > VERSION {
+        return Err(Error::new(
+            ErrorKind::NewerFormat,
+            TRIED,
+            format!("its format is version {version}, and this build reads up to {VERSION}"),
+        )
+        .next("use the newer kuhaku that wrote it"));
+    }
+    if version < 1 {
+        return Err(corrupt(TRIED, "its format version is not a version"));
+    }
+    Ok(Recognised::Index)
+}
+
+/// Makes the tables. Part of the caller's transaction.
+pub(super) async fn create(connection: &mut SqliteConnection, meta: &Meta) -> Result<()> {
+    let failed = |error| storage("create the index", error);
+    sqlx::raw_sql(TABLES).execute(&mut *connection).await.map_err(failed)?;
+    for pragma in ["PRAGMA application_id = 1802856545", "PRAGMA user_version = 1"] {
+        sqlx::raw_sql(pragma).execute(&mut *connection).await.map_err(failed)?;
+    }
+    write_fingerprint(connection, &meta.fingerprint).await?;
+    write(connection, "id_key", meta.id_key.as_bytes()).await?;
+    write(connection, "commit", &meta.commit).await
+}
+
+async fn write(connection: &mut SqliteConnection, key: &'static str, value: &[u8]) -> Result<()> {
+    sqlx::query("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)")
+        .bind(key)
+        .bind(value)
+        .execute(connection)
+        .await
+        .map_err(|error| storage("write to the index", error))?;
+    Ok(())
+}
+
+/// Stores the mark of a transaction.
+pub(super) async fn write_commit(connection: &mut SqliteConnection, commit: &[u8]) -> Result<()> {
+    write(connection, "commit", commit).await
+}
+
+/// Stores what shapes the index.
+pub(super) async fn write_fingerprint(
+    connection: &mut SqliteConnection,
+    fingerprint: &Fingerprint,
+) -> Result<()> {
+    let json = serde_json::to_vec(fingerprint).map_err(|source| {
+        Error::new(ErrorKind::Storage, "write to the index", "its fingerprint has no JSON form")
+            .caused_by(source)
+    })?;
+    write(connection, "fingerprint", &json).await
+}
+
+/// Reads the `meta` table.
+pub(super) async fn read(connection: &mut SqliteConnection) -> Result<Meta> {
+    const TRIED: &str = "open the index";
+    let rows: Vec<(String, Vec<u8>)> = sqlx::query_as("SELECT key, value FROM meta")
+        .fetch_all(connection)
+        .await
+        .map_err(|error| storage(TRIED, error))?;
+    let value = |name: &str| rows.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+    let fingerprint = value("fingerprint").and_then(|json| serde_json::from_slice(json).ok());
+    let id_key = value("id_key").and_then(|key| <[u8; 32]>::try_from(key.as_slice()).ok());
+    match (fingerprint, id_key, value("commit")) {
+        (Some(fingerprint), Some(key), Some(commit)) => {
+            Ok(Meta { fingerprint, id_key: IdKey::from_bytes(key), commit: commit.clone() })
+        }
+        _ => Err(corrupt(TRIED, "its settings are missing or unreadable")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_marks_in_the_statements_are_the_constants() {
+        assert_eq!(APPLICATION, 1_802_856_545);
+        assert_eq!(VERSION, 1);
+    }
+}
