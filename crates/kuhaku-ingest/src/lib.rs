@@ -1,4 +1,64 @@
-//! From files to chunks.
+//! From files to chunks: text that can be found, quoted and traced back.
+//!
+//! A [`Preparer`] takes one document in and hands out what an index stores: masked canonical text,
+//! chunks that are byte ranges of it, the headings and pages they stand under, what the document
+//! says about itself, and what its owner should look at. [`walk`] finds the files.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use kuhaku_core::{InjectionGuard, PiiMasker};
+//! use kuhaku_ingest::{ChunkSize, Chunker, Preparer, Source};
+//!
+//! let chunker = Chunker::paragraph(ChunkSize::characters(500, 80)?);
+//! let preparer = Preparer::new(Arc::new(PiiMasker::new()), InjectionGuard::new(), chunker);
+//!
+//! let file = "---\naccess_tags: [hr]\nowner: people team\n---\n# Leave\n\nTwenty-five days a year.";
+//! let document = preparer.prepare(Source::from_bytes("leave.md", file))?;
+//!
+//! assert_eq!(document.title, "Leave");
+//! assert_eq!(document.chunk_text(&document.chunks[0]), "# Leave\n\nTwenty-five days a year.");
+//! assert_eq!(document.tags.unwrap().iter().collect::<Vec<_>>(), ["hr"]);
+//! assert_eq!(document.metadata["owner"], "people team");
+//! # Ok::<(), kuhaku_ingest::Error>(())
+//! ```
+//!
+//! # Map
+//!
+//! | for | take |
+//! |---|---|
+//! | files below paths | [`walk`], [`WalkOptions`], [`Found`] |
+//! | a file's bytes, no more than allowed | [`read_limited`] |
+//! | a document, ready to be indexed | [`Preparer`], [`Source`], [`PreparedDocument`], [`Warning`] |
+//! | only its text and parts, not masked | [`load`], [`load_text`], [`LoadedDocument`], [`Block`] |
+//! | only chunks | [`Chunker`], [`ChunkSize`], [`Chunk`] |
+//!
+//! # What a document may say about itself
+//!
+//! Between two lines of three hyphens at its top, as `key: value`:
+//!
+//! | key | value |
+//! |---|---|
+//! | `title`, `doc_type` | text |
+//! | `access_tags` | a name, or a list of names; an empty list is for everybody |
+//! | `effective_date`, `expiry_date` | the first and the last day on which it holds, `YYYY-MM-DD` |
+//! | `obsolete` | `true` or `false` |
+//! | any other | text or a list; kept as metadata |
+//!
+//! Dates and `obsolete` are also read from a line such as
+//! `**Metadata:** effective_date: 2026-01-01 · obsolete: false`.
+//!
+//! # Invariants
+//!
+//! - R7: all text in a [`PreparedDocument`] has passed the masker, and is cut only afterwards. No
+//!   error and no warning holds content or paths.
+//! - R11: nothing is printed, and nothing is written.
+//! - R14: every error says what was tried, what is wrong and one next step.
+//! - Access tags that cannot be understood are an error, never no tags.
+//! - One file's problem is one entry; nothing from outside panics, and time is linear in the text.
+//! - A document that looks suspicious is never refused: its suspicious chunks are marked.
+//!
+//! This crate knows nothing of stores, ids, scopes or models.
 
 mod chunk;
 mod error;

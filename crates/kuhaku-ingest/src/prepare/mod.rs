@@ -1,6 +1,9 @@
 //! From a source to a document that is ready to be indexed.
 
 mod document;
+mod masking;
+mod screening;
+mod statements;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +12,19 @@ use kuhaku_core::{InjectionGuard, Masker};
 
 pub use document::{PreparedDocument, StatedValidity};
 
-use crate::chunk::Chunker;
+use masking::Masking;
+use statements::Statements;
+
+use crate::chunk::{Chunk, Chunker};
 use crate::error::Result;
+use crate::format::Format;
+use crate::load::{LoadedDocument, is_blank, load, load_text, title};
 use crate::read::{DEFAULT_MAX_BYTES, check_size};
-use crate::source::Source;
+use crate::source::{Body, Source};
+use crate::warning::Warning;
+
+/// The type of documents of which nothing else is known.
+const DOCUMENT: &str = "document";
 
 /// Loads, masks, chunks and screens: the one way from a source to an index.
 #[derive(Clone, Debug)]
@@ -63,19 +75,106 @@ impl Preparer {
     /// understood.
     pub fn prepare(&self, source: Source) -> Result<PreparedDocument> {
         check_size("prepare the document", source.len() as u64, self.max_bytes)?;
-        let _ = &self.guard;
-        let masked = self.masker.mask("");
+        let document = load_source(&source)?;
+        let mut warnings = document.warnings.clone();
+        let statements = Statements::read(&document, &mut warnings)?;
+
+        let mut masking = Masking::new(&*self.masker);
+        let text = masking.mask(&document.text);
+        let source_name = masking.mask(&source.name).text().to_owned();
+        let front_title = document.front_title().map(|title| masking.mask(title).text().to_owned());
+        let blocks = masking.blocks(&document, &text);
+        let title = title::title(front_title.as_deref(), &blocks, text.text(), &source_name);
+        let title = self.usable_title(masking.again(&title), &source_name, &mut warnings);
+        let stated_type = statements.doc_type.map(|name| masking.mask(&name).text().to_owned());
+        let (doc_type, metadata) =
+            self.usable_metadata(stated_type, statements.metadata, &mut masking, &mut warnings);
+        let doc_type = doc_type.unwrap_or_else(|| self.type_by_name(&source.name).to_owned());
+
+        let page_starts = document.page_starts.iter();
+        let page_starts: Vec<usize> =
+            page_starts.map(|start| text.map().to_output(*start..*start).start).collect();
+        let mut chunks = if is_blank(text.text()) {
+            Vec::new()
+        } else {
+            self.chunker.chunk_parts(text.text(), &blocks, &page_starts)
+        };
+        self.screen(text.text(), &source_name, &mut chunks, &mut warnings);
+
         Ok(PreparedDocument {
-            title: String::new(),
-            source_name: String::new(),
-            doc_type: String::new(),
-            text: masked.canonical(),
-            chunks: Vec::new(),
-            metadata: BTreeMap::new(),
-            tags: None,
-            validity: StatedValidity::default(),
-            redactions: masked.redactions().clone(),
-            warnings: Vec::new(),
+            title,
+            source_name,
+            doc_type,
+            text: text.canonical(),
+            chunks,
+            metadata,
+            tags: statements.tags,
+            validity: statements.validity,
+            redactions: masking.redactions,
+            warnings,
         })
+    }
+
+    /// The title, unless it would instruct a model: it is shown beside every chunk.
+    fn usable_title(&self, title: String, name: &str, warnings: &mut Vec<Warning>) -> String {
+        if screening::refused(&self.guard, &title).is_none() {
+            return title;
+        }
+        warnings.push(Warning::TitleReplaced);
+        title::stem(name)
+    }
+
+    /// The stated type and the metadata, masked, without what would instruct a model.
+    fn usable_metadata(
+        &self,
+        doc_type: Option<String>,
+        stated: Vec<(String, String)>,
+        masking: &mut Masking<'_>,
+        warnings: &mut Vec<Warning>,
+    ) -> (Option<String>, BTreeMap<String, String>) {
+        let refused = |text: &str| screening::refused(&self.guard, text).is_some();
+        let mut dropped = 0;
+        let mut metadata = BTreeMap::new();
+        for (key, value) in stated {
+            let key = masking.mask(&key).text().to_owned();
+            let value = masking.mask(&value).text().to_owned();
+            if refused(&key) || refused(&value) {
+                dropped += 1;
+            } else {
+                metadata.entry(key).or_insert(value);
+            }
+        }
+        let usable = doc_type.filter(|name| {
+            let bad = refused(name);
+            dropped += usize::from(bad);
+            !bad
+        });
+        if dropped > 0 {
+            warnings.push(Warning::MetadataDropped { count: dropped });
+        }
+        (usable, metadata)
+    }
+
+    fn type_by_name(&self, name: &str) -> &str {
+        let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+        let fitting = self.doc_types.iter().filter(|(prefix, _)| name.starts_with(prefix.as_str()));
+        fitting.max_by_key(|(prefix, _)| prefix.len()).map_or(DOCUMENT, |(_, doc_type)| doc_type)
+    }
+
+    fn screen(&self, text: &str, name: &str, chunks: &mut [Chunk], warnings: &mut Vec<Warning>) {
+        screening::screen(&self.guard, text, chunks, warnings);
+        // The name is shown beside every chunk, and there is nothing to put in its place.
+        if let Some(family) = screening::refused(&self.guard, name) {
+            chunks.iter_mut().for_each(|chunk| chunk.quarantine = Some(family));
+            warnings.push(Warning::Suspicious { family, chunks: (0..chunks.len()).collect() });
+        }
+    }
+}
+
+fn load_source(source: &Source) -> Result<LoadedDocument> {
+    let named = source.format.or_else(|| Format::from_name(&source.name));
+    match &source.body {
+        Body::Bytes(bytes) => load(bytes, named.map_or_else(|| Format::require(&source.name), Ok)?),
+        Body::Text(text) => load_text(text, named.unwrap_or(Format::Text)),
     }
 }
