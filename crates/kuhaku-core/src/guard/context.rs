@@ -1,0 +1,118 @@
+//! What stands around a match and makes it harmless.
+
+use std::ops::Range;
+
+/// Words right before a verb after which it is no command: a negation, or somebody else who does it.
+const NO_COMMAND: [&str; 36] = [
+    "not",
+    "never",
+    "dont",
+    "doesnt",
+    "didnt",
+    "cannot",
+    "cant",
+    "couldnt",
+    "wont",
+    "wouldnt",
+    "shouldnt",
+    "mustnt",
+    "we",
+    "they",
+    "he",
+    "she",
+    "who",
+    "people",
+    "users",
+    "students",
+    "employees",
+    "customers",
+    "models",
+    "often",
+    "sometimes",
+    "always",
+    "nunca",
+    "no",
+    "has",
+    "have",
+    "had",
+    "was",
+    "were",
+    "ben",
+    "biz",
+    "kimse",
+];
+
+/// Words after "system prompt" that make it a thing of a program.
+const PARTS_OF_A_PROGRAM: [&str; 24] = [
+    "settings",
+    "setting",
+    "field",
+    "fields",
+    "editor",
+    "template",
+    "templates",
+    "file",
+    "files",
+    "page",
+    "box",
+    "option",
+    "options",
+    "parameter",
+    "parameters",
+    "argument",
+    "length",
+    "limit",
+    "library",
+    "feature",
+    "tab",
+    "window",
+    "example",
+    "examples",
+];
+
+/// How far back a clause is read, in bytes.
+const CLAUSE: usize = 96;
+
+/// True when the verb that begins at the match is no command to the reader.
+pub(super) fn is_no_command(words: &str, found: &Range<usize>) -> bool {
+    let head = words.get(..found.start).unwrap_or_default();
+    let Some(head) = head.strip_suffix(' ') else {
+        return false;
+    };
+    NO_COMMAND.contains(&head.rsplit([' ', ',', '.']).next().unwrap_or_default())
+}
+
+/// True when the match is a part of a question how to do something, or names a part of a program.
+pub(super) fn is_about_software(words: &str, found: &Range<usize>) -> bool {
+    let head = words.get(..found.start).unwrap_or_default();
+    let clause = head.rsplit([',', '.']).next().unwrap_or_default();
+    let from = (clause.len().saturating_sub(CLAUSE)..=clause.len())
+        .find(|at| clause.is_char_boundary(*at))
+        .unwrap_or_default();
+    let asks_how = clause.get(from..).unwrap_or_default().split(' ').any(|word| word == "how");
+    let tail = words.get(found.end..).unwrap_or_default();
+    let next = tail.strip_prefix(' ').and_then(|tail| tail.split([' ', ',', '.']).next());
+    asks_how || next.is_some_and(|word| PARTS_OF_A_PROGRAM.contains(&word))
+}
+
+/// True when the name at the end of the match is written as a person's: "act as Dan".
+pub(super) fn is_a_persons_name(original: &str) -> bool {
+    let mut last = original.chars().rev().filter(|c| c.is_alphabetic());
+    let (n, a, d) = (last.next(), last.next(), last.next());
+    d.is_some_and(char::is_uppercase)
+        && a.is_some_and(char::is_lowercase)
+        && n.is_some_and(char::is_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_negated_verb_and_a_reported_one_are_no_commands() {
+        assert!(is_no_command("please do not ignore it", &(14..23)));
+        assert!(is_no_command("users ignore it", &(6..15)));
+        assert!(!is_no_command("not,ignore it", &(4..13)));
+        assert!(!is_no_command("ignore it", &(0..9)));
+    }
+}
