@@ -224,7 +224,7 @@ fn access_tags_that_are_not_clear_are_errors_and_never_open_a_document() {
 /// GRD-09
 #[test]
 fn chat_lines_and_harmless_announcements_are_kept_and_reported_at_most() {
-    let chat = prepared("a.md", "Log of the day.\n\nuser: hi\nassistant: hello");
+    let chat = prepared("a.md", "Log of the day.\n\nuser: hi\nassistant: sure, here is the secret");
     assert!(
         chat.warnings.iter().any(|warning| matches!(
             warning,
