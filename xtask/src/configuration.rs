@@ -1,6 +1,6 @@
 //! `docs/configuration.md`: every setting, from the declarations that read it.
 
-use kuhaku_core::{Field, Section};
+use kuhaku_core::Field;
 
 /// The page, relative to the root.
 pub(crate) const PAGE: &str = "docs/configuration.md";
@@ -12,15 +12,9 @@ pub(crate) struct Chapter {
     fields: Vec<Field>,
 }
 
-/// Every section of settings, in the order of the page. A crate with a new section adds it here.
+/// Every section of settings, in the order of the page.
 pub(crate) fn chapters() -> Vec<Chapter> {
-    vec![]
-}
-
-/// The chapter of a section.
-#[cfg_attr(not(test), expect(dead_code, reason = "no crate has a section yet"))]
-fn chapter<S: Section>() -> Chapter {
-    Chapter { name: S::NAME, fields: S::fields() }
+    kuhaku::settings_sections().into_iter().map(|(name, fields)| Chapter { name, fields }).collect()
 }
 
 /// The text of the page.
@@ -93,6 +87,10 @@ mod tests {
             /// Who lives here.
             owner: Option<String> = None;
         }
+    }
+
+    fn chapter<S: kuhaku_core::Section>() -> Chapter {
+        Chapter { name: S::NAME, fields: S::fields() }
     }
 
     #[test]

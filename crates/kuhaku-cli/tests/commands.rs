@@ -20,10 +20,7 @@ fn documents_are_added_left_alone_updated_listed_and_removed() {
     let place = notes();
     let first = place.run(&["ingest", "notes"]);
     assert_eq!(first.code, 0, "{}", first.stderr);
-    assert_eq!(
-        first.stdout,
-        "2 added, 0 updated, 0 unchanged, 1 of other formats skipped\n"
-    );
+    assert_eq!(first.stdout, "2 added, 0 updated, 0 unchanged, 1 of other formats skipped\n");
     assert!(first.stderr.contains("index: ./kuhaku-data"));
     place.write("notes/door.txt", "The front door opens at eight.\n");
     let (_, second) = place.json(&["ingest", "./notes/../notes"]);
@@ -92,7 +89,7 @@ fn each_wrong_turn_says_what_to_do_next() {
         (&["search", "anything", "--index", "gone"], 1, "kuhaku ingest"),
         (&["documents", "list"], 1, "kuhaku ingest"),
         (&["ingest", "nowhere"], 1, "ingest.not_found"),
-        (&["ingest", "notes/photo.png"], 5, ".txt, .md"),
+        (&["ingest", "notes/photo.png", "--index", "made"], 5, ".txt, .md"),
         (&["ingest", "notes", "--index", "file/below"], 1, "next:"),
         (&["ingest", "notes", "--index", "file"], 1, "next:"),
         (&["ask", "--docs", "empty", "anything"], 3, ""),

@@ -341,8 +341,10 @@ impl RagEngine {
             return;
         }
         let tags: Vec<String> = cited.invalid.iter().map(|number| tag(*number)).collect();
-        for tag in &tags {
-            self.runtime.count("rag_unverified_citations_total", tag, 1);
+        for (number, tag) in cited.invalid.iter().zip(&tags) {
+            // The number is the model's: labels stay within a fixed vocabulary (R7).
+            let label = if *number <= 100 { tag } else { "[S:overflow]" };
+            self.runtime.count("rag_unverified_citations_total", label, 1);
         }
         let warning = self.messages.unverified.replace("{tags}", &tags.join(", "));
         answer.text.push_str("\n\n");

@@ -10,6 +10,9 @@ use crate::retrieve::Hit;
 /// How much a word counts that stands in a heading above the sentence, not in the sentence itself.
 const HEADING_SHARE: f64 = 0.5;
 
+/// The share of the question that a sentence must add to those before it.
+const WORTHWHILE: f64 = 0.15;
+
 /// A sentence that may become part of the answer.
 struct Candidate {
     source: usize,
@@ -18,7 +21,8 @@ struct Candidate {
 }
 
 /// Picks at most `limit` sentences: each time the one that adds most of the question to those
-/// picked before, ties to the better source and the earlier sentence. Nothing when no sentence holds
+/// picked before, ties to the better source and the earlier sentence; it ends when no sentence adds
+/// enough. Nothing when no sentence holds
 /// any of it.
 pub(crate) fn extract(
     question: &Question,
@@ -53,7 +57,8 @@ pub(crate) fn extract(
         let mut best: Option<(usize, f64)> = None;
         for (at, candidate) in candidates.iter().enumerate() {
             let gain = gain(candidate);
-            if gain > best.map_or(0.0, |(_, most)| most) {
+            let least = if picked.is_empty() { 0.0 } else { WORTHWHILE * question.total() };
+            if gain > best.map_or(least, |(_, most)| most) {
                 best = Some((at, gain));
             }
         }

@@ -23,6 +23,7 @@ pub use ingest::{
     DocumentOutcome, DocumentReport, IngestOptions, IngestProgress, IngestReport, Ingestor, Note,
     TextDocument,
 };
+pub use location::require_paths;
 pub use messages::Messages;
 pub use prompt::Prompt;
 pub use request::AskRequest;

@@ -34,6 +34,14 @@ impl Location {
     }
 }
 
+/// Whether all of these paths lead somewhere, to know before anything else is done.
+///
+/// # Errors
+/// `ingest.not_found` that names the first which does not.
+pub fn require_paths<P: AsRef<Path>>(paths: &[P]) -> Result<()> {
+    paths.iter().try_for_each(|path| resolve(path.as_ref()).map(drop))
+}
+
 /// The real path: absolute, without links and dots.
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(path).map_err(|source| {

@@ -67,7 +67,30 @@ kuhaku_core::settings! {
     }
 }
 
+/// Names that users of the Python system may have set, and why they are refused (D3).
+const DROPPED: [(&str, &str); 14] = [
+    ("rag.corpus_dir", "nothing reads it; name folders to `kuhaku ingest`"),
+    ("rag.chroma_persist_dir", "the index is a folder of its own; use rag.index"),
+    ("rag.chroma_collection", "a folder is a collection; use rag.index"),
+    ("rag.chunk_upgrade_threshold", "there is no other store to grow into by itself"),
+    ("rag.vram_headroom", "no hardware hint is given"),
+    ("rag.embedding_model_version", "nothing computes it; the index keeps a fingerprint"),
+    ("rag.prod_prompt_version", "nothing computes it"),
+    ("rag.eval_prompt_version", "nothing computes it"),
+    ("input_guard_enabled", "the guard is always on"),
+    ("rag.input_guard_enabled", "the guard is always on"),
+    ("llm_model_version", "nothing computes it"),
+    ("guard_model_version", "nothing computes it"),
+    ("guard_version", "nothing computes it"),
+    ("strict_performance_components", "no part is replaced by a slower one in silence"),
+];
+
 impl RagSettings {
+    /// The names that are refused with a reason when they are set (D3).
+    pub fn dropped() -> &'static [(&'static str, &'static str)] {
+        &DROPPED
+    }
+
     /// The BM25 parameters of these settings.
     pub fn bm25(&self) -> Bm25 {
         let mut bm25 = Bm25::new(self.bm25_k1, self.bm25_b);
@@ -111,6 +134,16 @@ mod tests {
             let error = load(&format!("KUHAKU_RAG__{name}"), value).unwrap_err();
             assert!(error.wrong().contains(&name.to_lowercase()), "{error}");
         }
+    }
+
+    /// D3
+    #[test]
+    fn a_dropped_name_is_refused_with_its_reason() {
+        let sources = Sources::new().env([("KUHAKU_RAG__CHROMA_COLLECTION", "kb")]);
+        let mut problems = kuhaku_core::Problems::default();
+        sources.refuse(RagSettings::dropped(), &mut problems);
+        let error = problems.into_result().unwrap_err();
+        assert!(error.wrong().contains("rag.chroma_collection is not a setting: a folder is"));
     }
 
     /// CFG-05

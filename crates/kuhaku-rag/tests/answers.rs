@@ -37,7 +37,7 @@ async fn a_question_without_an_answer_gets_a_message_and_no_model_is_called() {
     assert_eq!(answer.text, messages.nothing_visible);
 
     let engine = base().await.engine().model(model.clone()).build().unwrap();
-    for unanswerable in ["Which helicopter flies fastest?", "What about the per of in?"] {
+    for unanswerable in ["Which helicopter flies fastest?", "What about the of in?"] {
         let answer = engine.ask(&anonymous(unanswerable)).await.unwrap();
         assert_eq!((answer.mode, answer.abstained), (Mode::Abstained, true), "{unanswerable}");
         assert_eq!(answer.text, messages.no_match);
@@ -198,7 +198,7 @@ async fn an_attack_on_the_instructions_is_refused_before_the_index_is_read() {
 #[tokio::test]
 async fn what_a_caller_may_not_see_leaves_no_trace_in_answer_or_prompt() {
     let question = "How high is the salary of engineers?";
-    let secret = "The salary of engineers is 90 falcons. Engineers, salary, high.";
+    let secret = "The salary of engineers is 90 falcons, as high as it gets.";
     for model in [None, Some(["90 falcons [S1]"; 2])] {
         let (with, without) = (base().await, base().await);
         with.add("salary.md", secret, &["people_ops"]).await;

@@ -44,6 +44,11 @@
 //! - R5: every question carries a [`Scope`], which has no default.
 //! - R11: nothing is read, written or printed before it is asked for.
 
+/// The README's examples are tests.
+#[cfg(all(doctest, feature = "rag"))]
+#[doc = include_str!("../../../README.md")]
+mod readme {}
+
 #[cfg(feature = "blocking")]
 pub mod blocking;
 mod error;
@@ -83,6 +88,6 @@ pub use kuhaku_rag as rag;
 pub use kuhaku_rag::{
     Answer, AskRequest, Citation, DocumentOutcome, DocumentReport, Found, Hit, IngestOptions,
     IngestProgress, IngestReport, Messages, Mode, ModelSettings, Prompt, RagSettings, Retriever,
-    SearchAnswer, Source, TextDocument,
+    SearchAnswer, Source, TextDocument, require_paths,
 };
 pub use settings::{settings_sections, unknown_settings};

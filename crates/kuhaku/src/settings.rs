@@ -19,5 +19,19 @@ fn section<S: kuhaku_core::Section>() -> (&'static str, Vec<Field>) {
 
 /// The `KUHAKU_` variables, and the names in a settings file, that no setting has (R13).
 pub fn unknown_settings(sources: &Sources) -> Vec<UnknownName> {
-    sources.unknown_names(&settings_sections(), &[])
+    let known = settings_sections();
+    let unknown = sources.unknown_names(&known, &[]);
+    // Dropped names are refused with their reason elsewhere; a guess beside it would mislead.
+    #[cfg(feature = "rag")]
+    let unknown = {
+        let dropped = kuhaku_rag::RagSettings::dropped().iter().map(|(path, _)| *path);
+        let names: Vec<String> = dropped
+            .flat_map(|path| {
+                let variable = path.to_ascii_uppercase().replace('.', "__");
+                [path.to_string(), format!("KUHAKU_{variable}")]
+            })
+            .collect();
+        unknown.into_iter().filter(|unknown| !names.contains(&unknown.name)).collect()
+    };
+    unknown
 }

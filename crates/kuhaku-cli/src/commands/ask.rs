@@ -1,6 +1,6 @@
 //! `kuhaku ask`.
 
-use kuhaku::{Answer, Mode, Rag, Result, WalkOptions, one_line};
+use kuhaku::{Answer, Mode, Rag, Result, WalkOptions, one_line, require_paths};
 
 use crate::args::AskArgs;
 use crate::console::Console;
@@ -30,6 +30,7 @@ pub(crate) async fn run(args: &AskArgs, context: &Context<'_>) -> Result<Exit> {
 /// Opens an index and puts the documents into it: the one named on the command line, else one that
 /// is thrown away.
 async fn read_documents(args: &AskArgs, context: &Context<'_>) -> Result<Rag> {
+    require_paths(&args.docs)?;
     let mut builder = context.builder()?;
     let rag = if context.names_index() {
         context.open(builder).await?

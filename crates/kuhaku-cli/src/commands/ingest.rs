@@ -1,6 +1,6 @@
 //! `kuhaku ingest`.
 
-use kuhaku::{DocumentOutcome, IngestReport, Result};
+use kuhaku::{DocumentOutcome, IngestReport, Result, require_paths};
 
 use crate::args::IngestArgs;
 use crate::console::Console;
@@ -9,6 +9,8 @@ use crate::exit::Exit;
 use crate::progress::Bar;
 
 pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit> {
+    // Before the index, which may have to be made.
+    require_paths(&args.paths)?;
     let options = ingest_options(&args.tags, args.walk.options())?;
     let builder = context.builder()?.reindex(args.reindex);
     let rag = context.open(builder).await?;
@@ -53,6 +55,7 @@ pub(crate) fn remarks(report: &IngestReport, console: &Console) {
     }
     let held = report.quarantined();
     if held > 0 {
-        console.note(&format!("{held} passages held back; see `kuhaku quarantine list`"));
+        let passages = if held == 1 { "passage" } else { "passages" };
+        console.note(&format!("{held} {passages} held back; see `kuhaku quarantine list`"));
     }
 }

@@ -9,40 +9,40 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// 64 hex digits, so that the indexes of a test can be compared.
-pub const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+pub(crate) const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 /// The folder of the repository's fixtures.
-pub fn fixtures() -> PathBuf {
+pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").canonicalize().unwrap()
 }
 
 /// A folder of its own, in which commands run.
-pub struct Place(tempfile::TempDir);
+pub(crate) struct Place(tempfile::TempDir);
 
 /// What a command left behind.
-pub struct Ran {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Place {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         let path = self.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
     }
 
     /// Copies the handbook into this place, but for one page if named.
-    pub fn handbook(&self, without: Option<&str>) -> PathBuf {
+    pub(crate) fn handbook(&self, without: Option<&str>) -> PathBuf {
         let to = self.path().join("handbook");
         copy(&fixtures().join("handbook"), &to);
         if let Some(page) = without {
@@ -51,7 +51,7 @@ impl Place {
         to
     }
 
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kuhaku"));
         command.current_dir(self.path()).env("TMPDIR", self.path());
         for (name, _) in std::env::vars_os() {
@@ -62,19 +62,19 @@ impl Place {
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         ran(self.command().args(arguments).output().unwrap())
     }
 
     /// Runs with `--json` and reads what is printed.
-    pub fn json(&self, arguments: &[&str]) -> (i32, Value) {
+    pub(crate) fn json(&self, arguments: &[&str]) -> (i32, Value) {
         let ran = ran(self.command().args(arguments).arg("--json").output().unwrap());
         let value = serde_json::from_str(&ran.stdout);
         (ran.code, value.unwrap_or_else(|e| panic!("{e}: {}{}", ran.stdout, ran.stderr)))
     }
 }
 
-pub fn ran(output: Output) -> Ran {
+pub(crate) fn ran(output: Output) -> Ran {
     Ran {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8(output.stdout).unwrap(),
@@ -96,11 +96,8 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// JSON without what differs between equal requests (D24), as text.
-pub fn comparable(value: &Value) -> String {
+pub(crate) fn comparable(value: &Value) -> String {
     let mut value = value.clone();
-    value
-        .as_object_mut()
-        .unwrap()
-        .retain(|name, _| name != "trace_id" && !name.ends_with("_ms"));
+    value.as_object_mut().unwrap().retain(|name, _| name != "trace_id" && !name.ends_with("_ms"));
     serde_json::to_string_pretty(&value).unwrap()
 }

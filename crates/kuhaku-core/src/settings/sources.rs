@@ -10,6 +10,7 @@ use figment::{Figment, Metadata, Profile, Provider};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::settings::field::Field;
+use crate::settings::problem::Problems;
 
 const PREFIX: &str = "KUHAKU_";
 
@@ -195,6 +196,16 @@ impl Sources {
         }
     }
 
+    /// Notes the names that were settings elsewhere and are refused here, each with its reason
+    /// (D3). Paths are written as for [`Sources::value`].
+    pub fn refuse(&self, dropped: &[(&str, &str)], problems: &mut Problems) {
+        for (path, reason) in dropped {
+            if self.value(path, &[]).is_some() {
+                problems.add(path, format!("is not a setting: {reason}"));
+            }
+        }
+    }
+
     /// The names that none of the sections has, each with the nearest one that exists.
     ///
     /// `sections` pairs a section's name with its fields; `also` lists further environment names
@@ -259,7 +270,7 @@ fn nearest(name: &str, known: &[String]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{Problems, Section};
+    use crate::settings::Section;
 
     crate::settings! {
         /// Settings for these tests.

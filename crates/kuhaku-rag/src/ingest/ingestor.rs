@@ -17,7 +17,7 @@ use kuhaku_ingest::{
 use crate::error::{Adopt as _, Error, ErrorKind, Result};
 use crate::ingest::report::{DocumentOutcome, DocumentReport, IngestReport, Note};
 use crate::ingest::text::TextDocument;
-use crate::location::{Location, resolve};
+use crate::location::{Location, require_paths, resolve};
 use crate::settings::RagSettings;
 
 /// A batch is applied when it holds this many documents …
@@ -172,9 +172,7 @@ impl Ingestor {
         progress: &mut dyn IngestProgress,
     ) -> Result<IngestReport> {
         self.check_chunker()?;
-        for path in paths {
-            resolve(path)?;
-        }
+        require_paths(paths)?;
         let limit = self.settings.max_upload_bytes.unwrap_or(options.walk.max_bytes);
         let walk_options = options.walk.clone().max_bytes(limit.min(options.walk.max_bytes));
         let found = walk(paths, &walk_options).adopt()?;

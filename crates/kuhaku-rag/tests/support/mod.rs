@@ -5,25 +5,25 @@
 
 use std::sync::Arc;
 
-use kuhaku_core::{AccessTags, Masker, PiiMasker, Roles, Runtime, Scope};
+use kuhaku_core::{AccessTags, Masker, PiiMasker, Roles, Scope};
 use kuhaku_index::{ChunkIndex, IdKey, MemoryIndex};
 use kuhaku_rag::{
     AskRequest, DocumentReport, Ingestor, RagEngine, RagEngineBuilder, RagSettings, TextDocument,
 };
 
 /// An index in memory with its ingestor.
-pub struct Base {
-    pub index: Arc<dyn ChunkIndex>,
-    pub ingestor: Ingestor,
-    pub settings: RagSettings,
+pub(crate) struct Base {
+    pub(crate) index: Arc<dyn ChunkIndex>,
+    pub(crate) ingestor: Ingestor,
+    pub(crate) settings: RagSettings,
 }
 
 impl Base {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(RagSettings::default())
     }
 
-    pub fn with(settings: RagSettings) -> Self {
+    pub(crate) fn with(settings: RagSettings) -> Self {
         let masker: Arc<dyn Masker> = Arc::new(PiiMasker::new());
         let fingerprint = Ingestor::fingerprint(&settings, masker.as_ref()).unwrap();
         let key = IdKey::from_bytes([7; 32]);
@@ -32,12 +32,12 @@ impl Base {
         Self { index, ingestor, settings }
     }
 
-    pub async fn add(&self, name: &str, text: &str, tags: &[&str]) -> DocumentReport {
+    pub(crate) async fn add(&self, name: &str, text: &str, tags: &[&str]) -> DocumentReport {
         let document = TextDocument::new(name, text).tags(AccessTags::new(tags).unwrap());
         self.ingestor.text(document).await.unwrap()
     }
 
-    pub fn engine(&self) -> RagEngineBuilder {
+    pub(crate) fn engine(&self) -> RagEngineBuilder {
         let now = "2026-06-15T12:00:00Z".parse().unwrap();
         RagEngine::builder(self.index.clone())
             .settings(self.settings.clone())
@@ -45,20 +45,16 @@ impl Base {
     }
 }
 
-pub fn anonymous(question: &str) -> AskRequest {
+pub(crate) fn anonymous(question: &str) -> AskRequest {
     AskRequest::new(question, Scope::anonymous())
 }
 
-pub fn with_roles(question: &str, roles: &[&str]) -> AskRequest {
+pub(crate) fn with_roles(question: &str, roles: &[&str]) -> AskRequest {
     AskRequest::new(question, Scope::with_roles(Roles::new(roles)))
 }
 
-pub fn system_runtime() -> Runtime {
-    Runtime::system()
-}
-
 /// An answer as JSON without what differs between equal requests (D24).
-pub fn comparable(answer: &impl serde::Serialize) -> String {
+pub(crate) fn comparable(answer: &impl serde::Serialize) -> String {
     let mut value = serde_json::to_value(answer).unwrap();
     let fields = value.as_object_mut().unwrap();
     fields.retain(|name, _| name != "trace_id" && !name.ends_with("_ms"));

@@ -59,6 +59,7 @@ impl RagBuilder {
         self.settings.check(&mut problems);
         self.model_settings = ModelSettings::read(sources, &mut problems);
         self.model_settings.check(&mut problems);
+        sources.refuse(RagSettings::dropped(), &mut problems);
         problems.into_result()?;
         Ok(self)
     }

@@ -1,0 +1,99 @@
+//! No dead setting (R13): each one, when changed, changes something that can be seen.
+
+#![cfg(all(feature = "rag", feature = "sqlite"))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use kuhaku::{AskRequest, Rag, Scope, Sources, TextDocument};
+use kuhaku_testkit::ScriptedLlm;
+
+/// For every setting, a value that is not its default. A setting without a row fails the test.
+const OTHER_VALUES: [(&str, &str); 19] = [
+    ("KUHAKU_LLM_TEMPERATURE", "0.7"),
+    ("KUHAKU_LLM_MAX_TOKENS", "99"),
+    ("KUHAKU_RAG__INDEX", "(a temporary folder)"),
+    ("KUHAKU_RAG__LANGUAGE", "none"),
+    ("KUHAKU_RAG__TOKENIZER", "simple"),
+    ("KUHAKU_RAG__CHUNK_SIZE", "90"),
+    ("KUHAKU_RAG__CHUNK_OVERLAP", "0"),
+    ("KUHAKU_RAG__CHUNK_UNIT", "tokens"),
+    ("KUHAKU_RAG__DOC_TYPE_PREFIX_MAPPING", r#"{"rules":"regulation"}"#),
+    ("KUHAKU_RAG__MAX_UPLOAD_BYTES", "200"),
+    ("KUHAKU_RAG__TOP_K", "1"),
+    ("KUHAKU_RAG__RERANK_CANDIDATES", "4"),
+    ("KUHAKU_RAG__MAX_CHUNKS_PER_DOCUMENT", "0"),
+    ("KUHAKU_RAG__BM25_K1", "0.4"),
+    ("KUHAKU_RAG__BM25_B", "0.1"),
+    ("KUHAKU_RAG__HEADING_WEIGHT", "5"),
+    ("KUHAKU_RAG__BODY_WEIGHT", "0.3"),
+    ("KUHAKU_RAG__RAG_CONFIDENCE_THRESHOLD", "1"),
+    ("KUHAKU_RAG__EXTRACTIVE_SENTENCES", "1"),
+];
+
+/// Everything that can be seen of a fixed sequence of calls under these settings.
+async fn observe(sources: &Sources) -> String {
+    let mut seen = String::new();
+    let model = Arc::new(ScriptedLlm::new(["It is weighed. [S1]"]));
+    let open = |builder: kuhaku::Result<kuhaku::RagBuilder>| async move {
+        builder.unwrap().id_key(kuhaku::IdKey::from_bytes([7; 32])).open().await.unwrap()
+    };
+    let rag = open(Rag::builder().sources(sources)).await;
+    let paragraph =
+        |n: usize| format!("Rule {n} on parcels: parcels are weighed and stamped twice.");
+    let rules: Vec<String> = (0..40).map(paragraph).collect();
+    let rules = format!("# Parcels\n\n{}", rules.join("\n\n"));
+    let notes =
+        "# Weighing\n\nA parcel that runs late is stamped at the gate. Parcels go by rail.\n";
+    for (name, text) in [("rules.md", rules.as_str()), ("notes.md", notes)] {
+        let report = rag.ingest(TextDocument::new(name, text)).await.unwrap();
+        writeln!(seen, "{name}: {:?} {}", report.outcome, report.chunks).unwrap();
+    }
+    for document in rag.maintenance().documents().await.unwrap() {
+        writeln!(seen, "{} is a {}", document.source, document.doc_type).unwrap();
+    }
+    writeln!(seen, "temporary: {}", rag.is_temporary()).unwrap();
+    let request = |text: &str| AskRequest::new(text, Scope::anonymous());
+    for query in ["weighed parcels", "running rails", "parcels stamped at a gate by the moon"] {
+        for hit in rag.search(&request(query)).await.unwrap().hits {
+            let found = hit.retrieved;
+            writeln!(seen, "{query}: {} {:?} {}", found.chunk, found.bm25, found.coverage).unwrap();
+        }
+        let answer = rag.ask_with(&request(query)).await.unwrap();
+        writeln!(seen, "{query}: {:?} {}", answer.mode, answer.text).unwrap();
+    }
+    drop(rag);
+    // A model sees the settings of its own.
+    let builder = Rag::builder().sources(sources).unwrap().temporary().model(model.clone());
+    let rag = open(Ok(builder)).await;
+    rag.ingest(TextDocument::new("a.txt", "Parcels are weighed.")).await.unwrap();
+    rag.ask("Are parcels weighed?", Scope::anonymous()).await.unwrap();
+    for request in model.requests() {
+        writeln!(seen, "{:?} {:?}", request.temperature, request.max_output_tokens).unwrap();
+    }
+    seen
+}
+
+/// CFG-09
+#[tokio::test]
+async fn each_setting_changes_something_that_can_be_seen() {
+    let default = observe(&Sources::new()).await;
+    assert_eq!(default, observe(&Sources::new()).await, "the sequence itself is repeatable");
+    for (section, fields) in kuhaku::settings_sections() {
+        for field in fields {
+            let section = if section.is_empty() { String::new() } else { format!("{section}__") };
+            let name = format!("KUHAKU_{section}{}", field.name).to_uppercase();
+            let row = OTHER_VALUES.iter().find(|(other, _)| *other == name);
+            let value = row.unwrap_or_else(|| panic!("{name} has no row in OTHER_VALUES")).1;
+            let folder = tempfile::tempdir().unwrap();
+            let value = if value.starts_with('(') {
+                folder.path().join("index").display().to_string()
+            } else {
+                value.to_string()
+            };
+            let changed = observe(&Sources::new().env([(name.as_str(), value)])).await;
+            assert_ne!(changed, default, "{name} has no effect");
+        }
+    }
+}
