@@ -11,6 +11,8 @@
 //! Never a dependency of anything but tests.
 
 mod clock;
+#[cfg(feature = "index")]
+pub mod index;
 #[cfg(feature = "llm")]
 mod llm;
 

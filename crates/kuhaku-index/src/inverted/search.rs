@@ -103,7 +103,7 @@ pub(super) fn sparse(view: &View, query: &SparseQuery) -> Result<Vec<SparseHit>>
     let mut best = BinaryHeap::new();
     view.scratch.with(|scratch| {
         for (at, (part, sight)) in view.parts().enumerate() {
-            scoring.accumulate(part, sight, at, &terms, scratch);
+            scoring.accumulate(part, sight, at, &terms, late, scratch);
             let Scratch { scores, touched } = scratch;
             for place in touched.drain(..) {
                 let Some(slot) = scores.get_mut(place as usize) else { continue };
@@ -129,7 +129,8 @@ pub(super) fn sparse(view: &View, query: &SparseQuery) -> Result<Vec<SparseHit>>
                     document: &entry.document.id,
                     ordinal: *ordinal,
                     position: if by_position { (at, place) } else { (0, 0) },
-                    passes: !late || entry.document.passes(&query.filter),
+                    passes: !late
+                        || sight.visible.has(entry.class) && entry.document.passes(&query.filter),
                 });
                 if best.len() > query.limit {
                     best.pop();
@@ -162,13 +163,14 @@ impl<'a> Scoring<'a> {
         Self { bm25, base: k1 * (1.0 - b), per_token: k1 * b / average, gain: k1 + 1.0 }
     }
 
-    /// Adds the scores of one part's visible chunks.
+    /// Adds the scores of one part's visible chunks; of all its chunks in a seeded fault.
     fn accumulate(
         &self,
         part: &Part,
         sight: &Sight,
         at: usize,
         terms: &[Term],
+        everything: bool,
         scratch: &mut Scratch,
     ) {
         let chunks = part.segment.chunks();
@@ -180,7 +182,7 @@ impl<'a> Scoring<'a> {
         for term in terms {
             let Some(place) = term.places.get(at).copied().flatten() else { continue };
             for (class, postings) in part.segment.runs(place) {
-                if !sight.visible.has(class) {
+                if !everything && !sight.visible.has(class) {
                     continue;
                 }
                 for posting in postings {

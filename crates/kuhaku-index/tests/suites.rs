@@ -1,0 +1,100 @@
+//! The suites of the testkit over both engines, and the faults that they must find.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "tests"
+)]
+
+use kuhaku_index::Fault;
+use kuhaku_testkit::index::{MemoryFactory, NonInterference, conformance, non_interference};
+
+#[tokio::test]
+async fn the_memory_engine_conforms() {
+    conformance(&MemoryFactory::new()).await.unwrap();
+}
+
+/// R4, by D4 and D5.
+#[tokio::test]
+async fn hidden_documents_change_nothing_that_a_caller_of_the_memory_engine_sees() {
+    let proof =
+        non_interference(&MemoryFactory::new(), NonInterference::cases(2_500)).await.unwrap();
+    println!("{proof}");
+    assert!(proof.telling * 2 >= proof.cases, "{proof}");
+    assert!(proof.with_hits * 2 >= proof.cases, "{proof}");
+}
+
+/// R4: the suite can fail.
+#[tokio::test]
+async fn the_suite_is_red_on_every_seeded_fault() {
+    for fault in Fault::ALL {
+        let broken = MemoryFactory::broken(fault);
+        let run = non_interference(&broken, NonInterference::cases(2_500)).await;
+        let violation = run.expect_err(&format!("{fault:?} was not found"));
+        println!("{fault:?}: {violation}");
+    }
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use async_trait::async_trait;
+    use kuhaku_core::Runtime;
+    use kuhaku_index::{ChunkIndex, Error, Fingerprint, IdKey, OpenOptions, SqliteIndex};
+    use kuhaku_testkit::index::{
+        IndexFactory, NonInterference, Subject, conformance, non_interference,
+    };
+
+    struct OnDisk {
+        folder: tempfile::TempDir,
+        index: SqliteIndex,
+    }
+
+    #[async_trait]
+    impl Subject for OnDisk {
+        fn index(&self) -> &dyn ChunkIndex {
+            &self.index
+        }
+
+        async fn reopen(&mut self) -> Result<(), Error> {
+            self.index.close().await;
+            let options = OpenOptions::new(self.folder.path(), Runtime::system());
+            self.index = SqliteIndex::open(options).await?;
+            Ok(())
+        }
+    }
+
+    struct SqliteFactory;
+
+    #[async_trait]
+    impl IndexFactory for SqliteFactory {
+        async fn make(
+            &self,
+            fingerprint: Fingerprint,
+            key: IdKey,
+        ) -> Result<Box<dyn Subject>, Error> {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let options = OpenOptions::new(folder.path(), Runtime::system())
+                .create(true)
+                .fingerprint(fingerprint)
+                .id_key(key);
+            let index = SqliteIndex::open(options).await?;
+            Ok(Box::new(OnDisk { folder, index }))
+        }
+    }
+
+    #[tokio::test]
+    async fn the_engine_on_disk_conforms() {
+        conformance(&SqliteFactory).await.unwrap();
+    }
+
+    /// R4, by D4 and D5, through closing and opening again.
+    #[tokio::test]
+    async fn hidden_documents_change_nothing_that_a_caller_of_the_engine_on_disk_sees() {
+        let settings = NonInterference::cases(60).seed(2).reopening();
+        let proof = non_interference(&SqliteFactory, settings).await.unwrap();
+        println!("{proof}");
+        assert!(proof.telling * 2 >= proof.cases, "{proof}");
+    }
+}

@@ -1,0 +1,122 @@
+//! R4: what a caller gets is the same, to the last bit, as from an index that never held the rest.
+
+use std::fmt;
+
+use kuhaku_index::{Fault, Fingerprint, Language, Tokenizer};
+
+use super::history::{self, Step};
+use super::observation::Observation;
+use super::random::Random;
+use super::{IndexFactory, MemoryFactory, Subject, Violation};
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct NonInterference {
+    /// Random histories.
+    pub cases: usize,
+    /// Where the random numbers begin.
+    pub seed: u64,
+    /// Whether histories close and open the index again.
+    pub reopen: bool,
+}
+
+impl NonInterference {
+    /// So many histories, without re-opening.
+    pub fn cases(cases: usize) -> Self {
+        Self { cases, seed: 1, reopen: false }
+    }
+
+    /// With re-opening.
+    #[must_use]
+    pub fn reopening(mut self) -> Self {
+        self.reopen = true;
+        self
+    }
+
+    /// Begins elsewhere.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+}
+
+/// What a run has shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Proof {
+    /// Histories compared.
+    pub cases: usize,
+    /// Of these, those in which the caller found something.
+    pub with_hits: usize,
+    /// Of these, those in which an index with statistics over everything would have answered
+    /// differently: the cases that can fail (D5).
+    pub telling: usize,
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = 100 * self.telling / self.cases.max(1);
+        write!(
+            f,
+            "{} histories, {} with hits, {share} % of them answered differently by an index with \
+             global statistics",
+            self.cases, self.with_hits,
+        )
+    }
+}
+
+async fn run(factory: &dyn IndexFactory, steps: &[Step]) -> Result<Box<dyn Subject>, Violation> {
+    let fingerprint = Fingerprint::new(Tokenizer::Default, Language::En, "none", "none");
+    let mut subject = factory.make(fingerprint, history::key()).await?;
+    for step in steps {
+        match step {
+            Step::Apply(batch) => {
+                subject.index().apply(batch.clone()).await?;
+            }
+            Step::Release(id) => {
+                subject.index().maintenance().release(id).await?;
+            }
+            Step::Reopen => subject.reopen().await?,
+        }
+    }
+    Ok(subject)
+}
+
+/// Compares random histories with their projections.
+///
+/// # Errors
+/// The first [`Violation`], with the number of its case.
+pub async fn non_interference(
+    factory: &dyn IndexFactory,
+    settings: NonInterference,
+) -> Result<Proof, Violation> {
+    let naive = MemoryFactory::broken(Fault::GlobalStatistics);
+    let ids = history::all_ids()?;
+    let mut proof = Proof::default();
+    for case in 0..settings.cases {
+        let mut random = Random::new(settings.seed.wrapping_mul(1 << 32).wrapping_add(case as u64));
+        let steps = history::history(&mut random, settings.reopen)?;
+        let scope = history::scope(&mut random);
+        let queries = [(); 3].map(|()| history::query(&mut random));
+        let observe = async |factory: &dyn IndexFactory, steps: &[Step]| {
+            let subject = run(factory, steps).await?;
+            let seen = Observation::of(subject.index(), &scope, &queries, &ids).await?;
+            Ok::<_, Violation>(seen)
+        };
+        let whole = observe(factory, &steps).await?;
+        let absent = observe(factory, &history::projected(&steps, &scope)).await?;
+        if let Some(difference) = whole.difference(&absent) {
+            return Err(Violation {
+                check: format!("non-interference, case {case}, seed {}", settings.seed),
+                seen: difference,
+            });
+        }
+        proof.cases += 1;
+        proof.with_hits += usize::from(whole.has_hits());
+        // Hits only: statistics differ more often, but a caller reads hits.
+        proof.telling += usize::from(observe(&naive, &steps).await?.hits != whole.hits);
+    }
+    Ok(proof)
+}
