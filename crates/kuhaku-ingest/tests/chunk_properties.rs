@@ -72,7 +72,7 @@ fn run_around(text: &str, at: usize) -> Range<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// CHK-03
     #[test]

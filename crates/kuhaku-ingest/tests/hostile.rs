@@ -1,5 +1,5 @@
 //! Sources that were made to break things: each has an outcome, without a panic and without a
-//! stack that overflows. They are sized so that a quadratic step would take hours.
+//! stack that overflows. They are sized so that a quadratic step would take many minutes.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,12 +26,12 @@ fn repeated(part: &str, len: usize) -> String {
 }
 
 #[test]
-fn one_line_of_many_megabytes_is_cut() {
+fn one_line_of_megabytes_is_cut() {
     for part in ["x", "word ", "茶"] {
-        let text = repeated(part, 8 * MEGABYTE);
+        let text = repeated(part, 2 * MEGABYTE);
         for format in [Format::Text, Format::Markdown] {
             let (document, chunks) = chunks(text.as_bytes(), format);
-            assert!(chunks.len() > 5_000);
+            assert!(chunks.len() > 1_000);
             assert_eq!(chunks.last().unwrap().range.end, document.text.len());
         }
     }
@@ -65,7 +65,7 @@ fn markup_that_never_closes_takes_linear_time() {
         "<!--",
         "a\n- b\n\n",
     ] {
-        let text = repeated(part, MEGABYTE / 4);
+        let text = repeated(part, MEGABYTE / 8);
         let (document, chunks) = chunks(text.as_bytes(), Format::Markdown);
         assert!(!document.text.is_empty() && !chunks.is_empty(), "{part:?}");
     }
@@ -87,7 +87,7 @@ fn characters_that_depend_on_those_before_take_linear_time() {
         "\u{94d}\u{200d}",
         "\u{202e}",
     ] {
-        let text = format!("a{}z", repeated(part, MEGABYTE));
+        let text = format!("a{}z", repeated(part, MEGABYTE / 4));
         let (document, chunks) = chunks(text.as_bytes(), Format::Text);
         assert_eq!(chunks.last().unwrap().range.end, document.text.len(), "{part:?}");
     }

@@ -11,7 +11,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kuhaku_ingest::{Found, SkipReason, WalkOptions, read_limited, walk};
+use kuhaku_ingest::{Format, Found, SkipReason, WalkOptions, load, read_limited, walk};
 use tempfile::TempDir;
 
 /// A folder with these files; a name that ends in `/` is an empty folder.
@@ -54,6 +54,8 @@ fn a_folder_is_listed_sorted_with_what_cannot_be_read_passed_over() {
     let all = WalkOptions::default().hidden(true).glob("**/*");
     assert_eq!(files(folder.path(), &all), [".hid.txt", "a.TXT", "bad.txt", "sub/b.md"]);
     assert_eq!(files(folder.path(), &all.recursive(false)), [".hid.txt", "a.TXT", "bad.txt"]);
+    let bad = read_limited(folder.path().join("bad.txt"), 99).unwrap();
+    assert_eq!(load(&bad, Format::Text).unwrap().warnings[0].code(), "encoding_assumed");
     let text = WalkOptions::default().glob("**/*.txt");
     assert_eq!(files(folder.path(), &text), ["a.TXT", "bad.txt"]);
 }
