@@ -61,7 +61,7 @@ proptest! {
 /// Quadratic work on any of these would take hours.
 #[test]
 fn half_a_megabyte_of_near_misses_is_read_in_one_go() {
-    const SIZE: usize = 1 << 14;
+    const SIZE: usize = 1 << 19;
     for unit in [
         "a",
         " ",

@@ -84,12 +84,12 @@ pub(super) fn is_no_command(words: &str, found: &Range<usize>) -> bool {
 
 /// True when the match is a part of a question how to do something, or names a part of a program.
 pub(super) fn is_about_software(words: &str, found: &Range<usize>) -> bool {
-    let head = words.get(..found.start).unwrap_or_default();
-    let clause = head.rsplit([',', '.']).next().unwrap_or_default();
-    let from = (clause.len().saturating_sub(CLAUSE)..=clause.len())
-        .find(|at| clause.is_char_boundary(*at))
+    let from = (found.start.saturating_sub(CLAUSE)..=found.start)
+        .find(|at| words.is_char_boundary(*at))
         .unwrap_or_default();
-    let asks_how = clause.get(from..).unwrap_or_default().split(' ').any(|word| word == "how");
+    let head = words.get(from..found.start).unwrap_or_default();
+    let clause = head.rsplit([',', '.']).next().unwrap_or_default();
+    let asks_how = clause.split(' ').any(|word| word == "how");
     let tail = words.get(found.end..).unwrap_or_default();
     let next = tail.strip_prefix(' ').and_then(|tail| tail.split([' ', ',', '.']).next());
     asks_how || next.is_some_and(|word| PARTS_OF_A_PROGRAM.contains(&word))

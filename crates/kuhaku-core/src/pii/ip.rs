@@ -7,8 +7,9 @@ use crate::masking::Placeholder;
 
 use super::scan::{Span, after, before, placeholder_after, placeholder_before};
 
-/// Words before a four-part number that make it a version or a section, in lower case.
-const NOT_AN_ADDRESS: [&str; 22] = [
+/// Words before a four-part number that make it a version, a section or an enzyme, in lower case.
+const NOT_AN_ADDRESS: [&str; 23] = [
+    "ec",
     "v",
     "ver",
     "version",
@@ -187,6 +188,7 @@ mod tests {
     fn versions_times_and_names_are_no_addresses() {
         for text in [
             "version 1.2.3.4",
+            "EC 1.14.16.2",
             "Version: 1.2.3.4",
             "v1.2.3.4",
             "app.version=1.2.3.4",

@@ -94,7 +94,7 @@ pub(super) const RULES: [(GuardFamily, Reads, Counts, &str); 30] = [
         InstructionOverride,
         Words,
         AsCommand,
-        r"<strongly ignore> (?:everything|anything|all|the text|whatever|what) (?:of |that |which |the |is |was |written |said |stated |in ){0,3}(?:above|you (?:were|have been) (?:told|given|taught)|youve been (?:told|given)|up to (?:now|this point)|until now|so far|came before)<clause end>",
+        r"<strongly ignore> (?:everything|anything|all|the text|whatever|what) (?:of |that |which |the |is |was |written |said |stated |in ){0,3}(?:above|you (?:were|have been) (?:told|given|taught)|youve been (?:told|given)|up to (?:now|this point)|until now|so far|came before|before(?: that| this)?)<clause end>",
     ),
     // "ignore the above and say …"
     (
