@@ -124,3 +124,19 @@ async fn one_document_may_fill_all_places() {
     let engine = base.engine().build().unwrap();
     assert_eq!(engine.search(&anonymous("parcels")).await.unwrap().hits.len(), 4);
 }
+
+/// ING-07
+#[tokio::test]
+async fn a_document_counts_from_its_first_to_its_last_day() {
+    let base = Base::new();
+    let dates = "effective_date: 2026-01-01\nexpiry_date: 2026-12-31";
+    base.add("in.md", &format!("---\n{dates}\n---\nrefund"), &[]).await;
+    base.add("never.md", &format!("---\n{dates}\nobsolete: true\n---\nrefund"), &[]).await;
+    let engine = base.engine().build().unwrap();
+    let days = [("2025-12-31", 0), ("2026-01-01", 1), ("2026-12-31", 1), ("2027-01-01", 0)];
+    for (day, expected) in days {
+        let filter = Filter::none().valid_on(day.parse().unwrap());
+        let found = engine.search(&anonymous("refund").filter(filter)).await.unwrap();
+        assert_eq!(found.hits.len(), expected, "{day}");
+    }
+}

@@ -55,6 +55,8 @@ mod error;
 #[cfg(feature = "rag")]
 mod facade;
 mod settings;
+#[cfg(all(feature = "rag", feature = "eval"))]
+mod targets;
 
 pub use error::{Error, ErrorKind, Result};
 #[cfg(feature = "rag")]
@@ -91,3 +93,5 @@ pub use kuhaku_rag::{
     SearchAnswer, Source, TextDocument, require_paths,
 };
 pub use settings::{settings_sections, unknown_settings};
+#[cfg(all(feature = "rag", feature = "eval"))]
+pub use targets::{DocumentNames, IndexTarget, RagTarget};
