@@ -86,7 +86,10 @@ fn paragraphs(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-fn batch(corpus: &[Abstract], cut: fn(&str) -> Vec<Range<usize>>) -> Batch {
+/// How a text becomes chunks.
+type Cut = fn(&str) -> Vec<Range<usize>>;
+
+fn batch(corpus: &[Abstract], cut: Cut) -> Batch {
     let key = IdKey::from_bytes([1; 32]);
     corpus.iter().fold(Batch::new(), |batch, entry| {
         let canonical = Masked::replacing(&entry.text, Vec::new()).canonical();
@@ -145,7 +148,7 @@ fn main() {
     println!("{} documents, {} queries", corpus.len(), queries.len());
 
     let fingerprint = || Fingerprint::new(Tokenizer::Default, Language::En, "none", "none");
-    let cuts: [(&str, fn(&str) -> Vec<Range<usize>>); 2] =
+    let cuts: [(&str, Cut); 2] =
         [("a chunk per document", whole), ("paragraphs of 500 characters", paragraphs)];
     let mut ours = Duration::MAX;
     for (name, cut) in cuts {

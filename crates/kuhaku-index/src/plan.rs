@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kuhaku_core::DocumentId;
+use kuhaku_core::{AccessTags, DocumentId};
 
-use crate::document::DocumentRecord;
+use crate::document::{DocumentRecord, Validity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{Fault, Seeded};
+use crate::identity::ContentHash;
 use crate::inverted::{Body, Document, Generation};
 use crate::write::{ApplyReport, Batch, Change, ChangeOutcome};
 
@@ -30,63 +31,17 @@ impl Plan {
                 check(record)?;
             }
         }
-        let mut stored: Vec<Option<DocumentRecord>> = Vec::new();
-        // By document: where among `stored` its last version is, or none when it goes.
-        let mut pending: BTreeMap<DocumentId, Option<usize>> = BTreeMap::new();
+        let mut draft = Pending { current, records: Vec::new(), last: BTreeMap::new() };
         let mut report = ApplyReport::default();
         for change in batch.into_changes() {
-            let (id, outcome) = match change {
-                Change::Upsert(mut record) => {
-                    let id = record.id.clone();
-                    let replaced = match pending.get(&id) {
-                        Some(place) => place
-                            .and_then(|place| stored.get(place)?.as_ref())
-                            .map(|last| (same(&record, &last.content, last), last.tags.clone())),
-                        None => current.document(&id).map(|(document, tags)| {
-                            let equal = record.content == document.content
-                                && record.tags == *tags
-                                && record.doc_type == document.doc_type
-                                && record.metadata == document.metadata
-                                && record.validity == document.validity;
-                            (equal, tags.clone())
-                        }),
-                    };
-                    match replaced {
-                        Some((true, _)) => (id, ChangeOutcome::Unchanged),
-                        other => {
-                            if let Some((_, tags)) = &other
-                                && seeded.has(Fault::ChangedTagsIgnored)
-                            {
-                                record.tags = tags.clone();
-                            }
-                            let place = Some(stored.len());
-                            supersede(&mut stored, pending.insert(id.clone(), place));
-                            stored.push(Some(*record));
-                            let outcome = match other {
-                                Some(_) => ChangeOutcome::Updated,
-                                None => ChangeOutcome::Added,
-                            };
-                            (id, outcome)
-                        }
-                    }
-                }
-                Change::Remove(id) => {
-                    let present = match pending.get(&id) {
-                        Some(place) => place.is_some(),
-                        None => current.document(&id).is_some(),
-                    };
-                    if present {
-                        supersede(&mut stored, pending.insert(id.clone(), None));
-                        (id, ChangeOutcome::Removed)
-                    } else {
-                        (id, ChangeOutcome::Absent)
-                    }
-                }
-            };
-            report.outcomes.push((id, outcome));
+            report.outcomes.push(match change {
+                Change::Upsert(record) => (record.id.clone(), draft.store(*record, seeded)),
+                Change::Remove(id) => (id.clone(), draft.remove(id)),
+            });
         }
-        let removed = pending.into_keys().filter(|id| current.document(id).is_some()).collect();
-        Ok(Self { report, removed, stored: stored.into_iter().flatten().collect() })
+        let Pending { records, last, .. } = draft;
+        let removed = last.into_keys().filter(|id| current.document(id).is_some()).collect();
+        Ok(Self { report, removed, stored: records.into_iter().flatten().collect() })
     }
 
     /// True when there is nothing to do.
@@ -95,17 +50,82 @@ impl Plan {
     }
 }
 
-fn same(record: &DocumentRecord, content: &crate::ContentHash, last: &DocumentRecord) -> bool {
-    record.content == *content
-        && record.tags == last.tags
-        && record.doc_type == last.doc_type
-        && record.metadata == last.metadata
-        && record.validity == last.validity
+/// What makes a document another one (D15). The hash covers all of it when the caller made it as
+/// documented; who may see a document does not depend on that.
+#[derive(PartialEq)]
+struct Version<'a> {
+    content: &'a ContentHash,
+    tags: &'a AccessTags,
+    doc_type: &'a str,
+    metadata: &'a BTreeMap<String, String>,
+    validity: Validity,
 }
 
-fn supersede(stored: &mut [Option<DocumentRecord>], before: Option<Option<usize>>) {
-    if let Some(slot) = before.flatten().and_then(|place| stored.get_mut(place)) {
-        *slot = None;
+impl<'a> Version<'a> {
+    fn of_record(record: &'a DocumentRecord) -> Self {
+        let DocumentRecord { content, tags, doc_type, metadata, validity, .. } = record;
+        Self { content, tags, doc_type, metadata, validity: *validity }
+    }
+
+    fn of_stored(document: &'a Document, tags: &'a AccessTags) -> Self {
+        let Document { content, doc_type, metadata, validity, .. } = document;
+        Self { content, tags, doc_type, metadata, validity: *validity }
+    }
+}
+
+/// The changes of a batch so far.
+struct Pending<'a> {
+    current: &'a Generation,
+    /// Superseded ones are gone.
+    records: Vec<Option<DocumentRecord>>,
+    /// By document: where among the records its last version is, or none when it goes.
+    last: BTreeMap<DocumentId, Option<usize>>,
+}
+
+impl Pending<'_> {
+    /// The document as the next change finds it.
+    fn find(&self, id: &DocumentId) -> Option<Version<'_>> {
+        match self.last.get(id) {
+            Some(place) => self.records.get((*place)?)?.as_ref().map(Version::of_record),
+            None => {
+                let (document, tags) = self.current.document(id)?;
+                Some(Version::of_stored(document, tags))
+            }
+        }
+    }
+
+    fn store(&mut self, mut record: DocumentRecord, seeded: Seeded) -> ChangeOutcome {
+        let outcome = match self.find(&record.id) {
+            Some(before) if before == Version::of_record(&record) => {
+                return ChangeOutcome::Unchanged;
+            }
+            Some(before) => {
+                if seeded.has(Fault::ChangedTagsIgnored) {
+                    record.tags = before.tags.clone();
+                }
+                ChangeOutcome::Updated
+            }
+            None => ChangeOutcome::Added,
+        };
+        let place = self.records.len();
+        self.supersede(record.id.clone(), Some(place));
+        self.records.push(Some(record));
+        outcome
+    }
+
+    fn remove(&mut self, id: DocumentId) -> ChangeOutcome {
+        if self.find(&id).is_none() {
+            return ChangeOutcome::Absent;
+        }
+        self.supersede(id, None);
+        ChangeOutcome::Removed
+    }
+
+    fn supersede(&mut self, id: DocumentId, by: Option<usize>) {
+        let before = self.last.insert(id, by).flatten();
+        if let Some(slot) = before.and_then(|place| self.records.get_mut(place)) {
+            *slot = None;
+        }
     }
 }
 

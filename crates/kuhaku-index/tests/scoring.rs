@@ -285,3 +285,38 @@ async fn a_hit_can_be_fetched_by_its_id_and_other_ids_are_left_out() {
     assert_eq!(fetched.len(), 1);
     assert_eq!(fetched[0].text, "alpha beta");
 }
+
+/// SPS-07
+#[test]
+fn readers_see_whole_batches_while_others_write() {
+    const BATCHES: usize = 150;
+    let index = index(Tokenizer::Simple);
+    std::thread::scope(|threads| {
+        for writer in ["a", "b"] {
+            let index = &index;
+            threads.spawn(move || {
+                for number in 0..BATCHES {
+                    let left = document(&format!("{writer}{number}-left"), "shared words");
+                    let right = document(&format!("{writer}{number}-right"), "shared words");
+                    index.write(Batch::new().upsert(left).upsert(right)).unwrap();
+                }
+            });
+        }
+        for _ in 0..2 {
+            threads.spawn(|| {
+                let mut last = 0;
+                while last < 4 * BATCHES as u64 {
+                    let view = index.view(&Scope::anonymous());
+                    let hits = view.sparse(&SparseQuery::new("shared", usize::MAX)).unwrap();
+                    assert_eq!(hits.len() as u64, view.visible_chunks());
+                    assert!(view.visible_chunks() >= last, "a later view lost something");
+                    let halves = |half: &str| {
+                        hits.iter().filter(|hit| hit.id.document().as_str().ends_with(half)).count()
+                    };
+                    assert_eq!(halves("left"), halves("right"), "half a batch was seen");
+                    last = view.visible_chunks();
+                }
+            });
+        }
+    });
+}

@@ -217,13 +217,6 @@ impl Live {
         *current = (Arc::new(Generation { number, ..generation }), Arc::new(analyzer));
     }
 
-    /// The same index with a fault.
-    #[cfg(all(feature = "sqlite", feature = "seeded-faults"))]
-    pub(crate) fn with(mut self, seeded: Seeded) -> Self {
-        self.seeded = seeded;
-        self
-    }
-
     /// What a scope sees of the current generation.
     pub(crate) fn view(&self, scope: &Scope) -> View {
         let (generation, analyzer) = {

@@ -36,14 +36,14 @@ pub use options::{FingerprintParts, OpenOptions};
 /// An index in a folder: `index.sqlite3` and, for writers, `index.lock`.
 ///
 /// Searching needs no disk and never waits for a writer; fetching texts reads the file. One handle
-/// at a time writes, across processes: another gets [`crate::ErrorKind::Locked`]. Needs a tokio
-/// runtime around its async methods.
+/// at a time writes, across processes: another gets [`crate::ErrorKind::Locked`]. Its async methods
+/// need a tokio runtime with timers.
 ///
 /// ```
 /// use kuhaku_core::{Runtime, Scope};
 /// use kuhaku_index::{ChunkIndex, OpenOptions, SqliteIndex};
 ///
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let folder = tempfile::tempdir()?;
 /// let options = OpenOptions::new(folder.path(), Runtime::system()).create(true);
 /// let index = SqliteIndex::open(options).await?;

@@ -240,14 +240,6 @@ impl SqliteIndex {
         }
         Ok(())
     }
-
-    /// With a fault, for tests that must be able to fail.
-    #[cfg(feature = "seeded-faults")]
-    #[must_use]
-    pub fn seeded(mut self, fault: crate::Fault) -> Self {
-        self.live = self.live.with(crate::fault::Seeded::with(fault));
-        self
-    }
 }
 
 /// Analyses documents and gives them rows, the first of which is `first`.
