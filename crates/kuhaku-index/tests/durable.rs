@@ -194,8 +194,10 @@ async fn a_second_writer_is_refused_until_the_first_has_finished() {
 #[tokio::test]
 async fn handles_that_write_in_turn_lose_nothing_of_each_other() {
     let folder = tempfile::tempdir().unwrap();
-    let one = made(folder.path()).await;
-    let two = made(folder.path()).await;
+    // Random bytes that repeat: the handles must tell their transactions apart all the same.
+    let open = || OpenOptions::new(folder.path(), kuhaku_testkit::fixed_runtime()).create(true);
+    let one = SqliteIndex::open(open()).await.unwrap();
+    let two = SqliteIndex::open(open()).await.unwrap();
     one.apply(Batch::new().upsert(document("a", "alpha"))).await.unwrap();
     two.apply(Batch::new().upsert(document("b", "alpha"))).await.unwrap();
     let report = one.apply(Batch::new().upsert(document("b", "alpha"))).await.unwrap();

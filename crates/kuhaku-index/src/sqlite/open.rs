@@ -13,7 +13,7 @@ use super::failure::{disk, storage};
 use super::lock::WriteLock;
 use super::options::OpenOptions;
 use super::schema::{Meta, Recognised};
-use super::writer::Writer;
+use super::writer::{Writer, aside};
 use super::{SqliteIndex, rows, schema};
 use crate::analysis::Analyzer;
 use crate::error::{Error, ErrorKind, Result};
@@ -99,10 +99,11 @@ impl SqliteIndex {
         reading.rollback().await.map_err(|error| storage(TRIED, error))?;
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
         let writer = Writer::at(commit);
+        let generation = aside(TRIED, move || Generation::of(draft)).await?;
         Ok(Self {
             directory: options.directory,
             pool,
-            live: Live::new(Generation::of(draft), analyzer, Seeded::default()),
+            live: Live::new(generation, analyzer, Seeded::default()),
             fingerprint: RwLock::new(fingerprint),
             id_key,
             runtime: options.runtime,
@@ -136,12 +137,9 @@ async fn make(file: &Path, options: &OpenOptions) -> Result<()> {
             Some(key) => key.clone(),
             None => IdKey::random(&options.runtime)?,
         };
-        let commit: [u8; 16] =
-            options.runtime.random().map_err(|error| error.map_kind(|_| ErrorKind::Storage))?;
-        let meta =
-            Meta { fingerprint: options.fingerprint.for_new(), id_key, commit: commit.to_vec() };
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-        schema::create(&mut transaction, &meta).await?;
+        schema::create(&mut transaction, &options.fingerprint.for_new(), &id_key).await?;
+        schema::write_commit(&mut transaction, &options.runtime).await?;
         transaction.commit().await.map_err(failed)?;
     }
     connection.close().await.map_err(failed)

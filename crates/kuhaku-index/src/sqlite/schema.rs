@@ -3,6 +3,7 @@
 //! Rows of documents and chunks are immutable and their numbers are never reused (D13). A document
 //! that was replaced or removed is entered in `retired` and deleted when no reader needs it.
 
+use kuhaku_core::Runtime;
 use sqlx::SqliteConnection;
 
 use super::failure::{corrupt, storage};
@@ -114,15 +115,18 @@ pub(super) async fn recognise(connection: &mut SqliteConnection) -> Result<Recog
 }
 
 /// Makes the tables. Part of the caller's transaction.
-pub(super) async fn create(connection: &mut SqliteConnection, meta: &Meta) -> Result<()> {
+pub(super) async fn create(
+    connection: &mut SqliteConnection,
+    fingerprint: &Fingerprint,
+    id_key: &IdKey,
+) -> Result<()> {
     let failed = |error| storage("create the index", error);
     sqlx::raw_sql(TABLES).execute(&mut *connection).await.map_err(failed)?;
     for pragma in ["PRAGMA application_id = 1802856545", "PRAGMA user_version = 1"] {
         sqlx::raw_sql(pragma).execute(&mut *connection).await.map_err(failed)?;
     }
-    write_fingerprint(connection, &meta.fingerprint).await?;
-    write(connection, "id_key", meta.id_key.as_bytes()).await?;
-    write(connection, "commit", &meta.commit).await
+    write_fingerprint(connection, fingerprint).await?;
+    write(connection, "id_key", id_key.as_bytes()).await
 }
 
 async fn write(connection: &mut SqliteConnection, key: &'static str, value: &[u8]) -> Result<()> {
@@ -135,9 +139,22 @@ async fn write(connection: &mut SqliteConnection, key: &'static str, value: &[u8
     Ok(())
 }
 
-/// Stores the mark of a transaction.
-pub(super) async fn write_commit(connection: &mut SqliteConnection, commit: &[u8]) -> Result<()> {
-    write(connection, "commit", commit).await
+/// Stores and gives the mark of a transaction: random bytes, and the number of its last change, so
+/// that marks differ even when the random bytes of a test repeat.
+pub(super) async fn write_commit(
+    connection: &mut SqliteConnection,
+    runtime: &Runtime,
+) -> Result<Vec<u8>> {
+    let random: [u8; 16] =
+        runtime.random().map_err(|error| error.map_kind(|_| ErrorKind::Storage))?;
+    let last: Option<i64> =
+        sqlx::query_scalar("SELECT seq FROM sqlite_sequence WHERE name = 'changes'")
+            .fetch_optional(&mut *connection)
+            .await
+            .map_err(|error| storage("write to the index", error))?;
+    let mark = [&random[..], &last.unwrap_or_default().to_le_bytes()].concat();
+    write(connection, "commit", &mark).await?;
+    Ok(mark)
 }
 
 /// Stores what shapes the index.

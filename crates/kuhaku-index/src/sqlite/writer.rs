@@ -78,13 +78,15 @@ impl SqliteIndex {
         }
         let mut draft = Draft::default();
         rows::load(connection, &mut draft, 0, i64::MAX).await?;
+        // What that writer retired may still be asked for by readers of this handle.
+        let mut rows = rows::retired(connection).await?;
+        rows.retain(|row| !writer.retired.iter().any(|old| old.rows.contains(row)));
+        let generation = Arc::downgrade(&self.live.generation());
+        writer.retired.push_back(Retired { generation, rows });
         let analyzer = Analyzer::new(meta.fingerprint.tokenizer, meta.fingerprint.language);
         self.live.replace(draft, analyzer);
         self.set_fingerprint(meta.fingerprint);
         writer.commit = meta.commit;
-        // Whatever that writer retired is found in the database again.
-        writer.retired.clear();
-        writer.tidied = false;
         Ok(())
     }
 
@@ -96,12 +98,10 @@ impl SqliteIndex {
         retired: Vec<i64>,
         publish: impl FnOnce(),
     ) -> Result<()> {
-        let mark: [u8; 16] =
-            self.runtime.random().map_err(|error| error.map_kind(|_| ErrorKind::Storage))?;
-        schema::write_commit(&mut transaction, &mark).await?;
+        let mark = schema::write_commit(&mut transaction, &self.runtime).await?;
         let before = Arc::downgrade(&self.live.generation());
         transaction.commit().await.map_err(failed)?;
-        writer.commit = mark.to_vec();
+        writer.commit = mark;
         publish();
         if !retired.is_empty() {
             writer.retired.push_back(Retired { generation: before, rows: retired });
@@ -163,15 +163,7 @@ impl SqliteIndex {
                 let (prepared, draft) = prepare(&analyzer, stored, first);
                 (prepared, base.next(&removed, draft))
             };
-            let (prepared, next) = if size < INLINE {
-                work()
-            } else {
-                tokio::task::spawn_blocking(work).await.map_err(|source| {
-                    Error::new(ErrorKind::Storage, TRIED, "the analysis of the text stopped")
-                        .next("report this with the document that caused it")
-                        .caused_by(source)
-                })?
-            };
+            let (prepared, next) = if size < INLINE { work() } else { aside(TRIED, work).await? };
             for document in &prepared {
                 rows::insert(&mut transaction, document).await?;
             }
@@ -240,6 +232,18 @@ impl SqliteIndex {
         }
         Ok(())
     }
+}
+
+/// Does long work on a thread that may block.
+pub(super) async fn aside<T: Send + 'static>(
+    tried: &'static str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|source| {
+        Error::new(ErrorKind::Storage, tried, "the work on its text stopped")
+            .next("try again, and report it when it happens again")
+            .caused_by(source)
+    })
 }
 
 /// Analyses documents and gives them rows, the first of which is `first`.
