@@ -37,6 +37,8 @@ pub struct Expected {
     /// Grades by document or chunk id; above 0 is relevant, 0 and below is judged and not relevant.
     /// An empty map says that nothing is relevant.
     pub grades: Option<BTreeMap<String, i64>>,
+    /// Passages that a good answer rests on, by id or in words; kept for measures that need a judge.
+    pub chunks: Option<Vec<String>>,
     /// The answer in words.
     pub answer: Option<String>,
     /// The extracted object.

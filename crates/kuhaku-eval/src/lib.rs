@@ -50,10 +50,23 @@
 //! - What was not measured is [`Measurement::Unmeasured`]: it is neither zero nor part of a mean.
 
 mod case;
+mod datasets;
+mod error;
 mod measurement;
+mod measures;
+mod random;
 mod target;
 
 pub use case::{Case, Expected, Sample};
+pub use datasets::{
+    BadLine, BeirCorpus, BeirDocument, BeirFolder, Dataset, Loaded, Qrels, TrecRun, read_qrels,
+};
+pub use error::{Error, ErrorKind, Result};
 pub use kuhaku_core::Usage;
 pub use measurement::{Measurement, Unmeasured};
+pub use measures::{
+    Cut, FieldTally, Gain, GradedRanking, ListAlignment, Measure, ObjectComparison, ObjectRules,
+    Scorer, TextRule, answer_correctness, exact_match, normal_tokens, token_f1,
+};
+pub use random::SeededRandom;
 pub use target::{Outcome, Target};
