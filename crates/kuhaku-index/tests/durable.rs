@@ -195,7 +195,8 @@ async fn a_second_writer_is_refused_until_the_first_has_finished() {
 async fn handles_that_write_in_turn_lose_nothing_of_each_other() {
     let folder = tempfile::tempdir().unwrap();
     // Random bytes that repeat: the handles must tell their transactions apart all the same.
-    let open = || OpenOptions::new(folder.path(), kuhaku_testkit::fixed_runtime()).create(true);
+    let runtime = kuhaku_testkit::fixed_runtime("2026-03-01T12:00:00Z".parse().unwrap());
+    let open = || OpenOptions::new(folder.path(), runtime.clone()).create(true);
     let one = SqliteIndex::open(open()).await.unwrap();
     let two = SqliteIndex::open(open()).await.unwrap();
     one.apply(Batch::new().upsert(document("a", "alpha"))).await.unwrap();
