@@ -1,7 +1,7 @@
 //! Indexing and searching BEIR SciFact: 5,183 abstracts of about 200 words, 8 MB; 300 test queries.
 //!
 //! `KUHAKU_BENCH_DATA` names a folder that holds `scifact/corpus.jsonl.gz`, `queries.jsonl` and
-//! `qrels/test.tsv` in BEIR layout; without it the bench says so and ends.
+//! `qrels/test.tsv` in BEIR layout, relative to the workspace; without it the bench says so and ends.
 //!
 //! Times depend on the machine. Beside them stand a calibration loop (how long 200 million additions
 //! take here) and the `bm25` crate as a peer; compare the ratios. The targets: indexing to disk, from
@@ -136,7 +136,9 @@ fn main() {
         println!("skipped: KUHAKU_BENCH_DATA names no folder with the retrieval sets");
         return;
     };
-    let folder = data.join("scifact");
+    // Cargo runs benches in the crate's folder; a relative path is meant from the workspace.
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = workspace.join(data).join("scifact");
     if !folder.join("corpus.jsonl.gz").exists() {
         println!("skipped: the folder of KUHAKU_BENCH_DATA holds no scifact/corpus.jsonl.gz");
         return;
