@@ -57,7 +57,6 @@ pub(crate) fn unreadable(path: &Path, source: io::Error) -> Error {
         .caused_by(source)
 }
 
-#[expect(dead_code, reason = "for the files of runs")]
 pub(crate) fn unwritable(path: &Path, source: io::Error) -> Error {
     Error::new(ErrorKind::Unwritable, format!("write {}", path.display()), reason(&source))
         .next("check the folder, its permissions and the free space")

@@ -50,14 +50,19 @@
 //! - What was not measured is [`Measurement::Unmeasured`]: it is neither zero nor part of a mean.
 
 mod case;
+mod closure;
 mod datasets;
 mod error;
 mod measurement;
 mod measures;
 mod random;
+mod report;
+mod runner;
+mod statistics;
 mod target;
 
 pub use case::{Case, Expected, Sample};
+pub use closure::{RecordedTarget, async_target_fn, target_fn};
 pub use datasets::{
     BadLine, BeirCorpus, BeirDocument, BeirFolder, Dataset, Loaded, Qrels, TrecRun, read_qrels,
 };
@@ -69,4 +74,12 @@ pub use measures::{
     Scorer, TextRule, answer_correctness, exact_match, normal_tokens, token_f1,
 };
 pub use random::SeededRandom;
+pub use report::{
+    Comparison, ComparisonSettings, Latency, MeasureComparison, MeasureSummary, Moved, Summary,
+    Threshold, Tokens, Verdict, table,
+};
+pub use runner::{Evaluation, Progress, RUN_VERSION, Row, Run, RunHeader};
+pub use statistics::{
+    Bootstrap, Interval, PairedT, benjamini_hochberg, holm, mean, percentile, randomisation_test,
+};
 pub use target::{Outcome, Target};

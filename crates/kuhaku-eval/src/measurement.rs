@@ -1,5 +1,7 @@
 //! A number, or the reason why there is none.
 
+use serde::{Deserialize, Serialize};
+
 /// One measure of one sample.
 ///
 /// A mean is taken over measured values only, and says how many there were: a sample that nobody
@@ -11,7 +13,8 @@
 /// assert_eq!(Measurement::from(f64::NAN), Measurement::Unmeasured(Unmeasured::Undefined));
 /// assert_eq!(Measurement::Unmeasured(Unmeasured::Unjudged).value(), None);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Measurement {
     /// The value; finite. Its range is that of the measure.
     Measured(f64),
@@ -20,7 +23,8 @@ pub enum Measurement {
 }
 
 /// Why there is no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Unmeasured {
     /// The case does not say what would be right.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
 use super::cut::Cut;
 use super::ranking::Gain;
 use crate::error::{Error, ErrorKind};
@@ -221,4 +223,16 @@ impl FromStr for Measure {
 
 fn unknown(wrong: &'static str) -> Error {
     Error::new(ErrorKind::UnknownMeasure, "read the name of a measure", wrong)
+}
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Measure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
 }
