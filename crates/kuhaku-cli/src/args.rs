@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
+use kuhaku::eval::Threshold;
 use kuhaku::{ChunkId, DocumentId, IdKey, TraceId};
 
 use crate::exit;
@@ -57,6 +58,9 @@ pub(crate) enum Command {
     /// List or release passages that were held back at ingest (for operators)
     #[command(subcommand)]
     Quarantine(QuarantineCommand),
+    /// Measure retrieval and answers on a dataset, and compare runs
+    #[command(subcommand)]
+    Eval(EvalCommand),
     /// Say what is configured, what is missing, and what to do next
     Doctor,
 }
@@ -156,6 +160,100 @@ pub(crate) enum QuarantineCommand {
         #[arg(required = true, value_name = "ID", value_parser = chunk_id)]
         ids: Vec<ChunkId>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EvalCommand {
+    /// Run a dataset and print the measures
+    Run(EvalRunArgs),
+    /// Compare two runs on the same dataset
+    Compare(EvalCompareArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct EvalRunArgs {
+    /// A folder in BEIR's layout (its corpus is searched), or a .jsonl or .csv file of questions
+    /// (the index is asked)
+    pub(crate) dataset: PathBuf,
+    /// The judgements to take, for BEIR's layout
+    #[arg(long, default_value = "test", value_name = "NAME")]
+    pub(crate) split: String,
+    /// Search instead of asking, for questions in a file
+    #[arg(long)]
+    pub(crate) search: bool,
+    /// The measures, such as ndcg@10,recall@100,mrr
+    #[arg(long, value_name = "LIST")]
+    pub(crate) measures: Option<String>,
+    /// How many documents to retrieve, for BEIR's layout
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) depth: u32,
+    /// How many passages at most, for questions in a file
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) top_k: Option<u32>,
+    /// A role of the asker; may be repeated
+    #[arg(long = "role", value_name = "ROLE")]
+    pub(crate) roles: Vec<String>,
+    /// Take so many questions at random
+    #[arg(long, value_name = "N")]
+    pub(crate) sample: Option<usize>,
+    /// The seed of the sample and of the intervals
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) seed: u64,
+    /// How many questions at a time
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub(crate) concurrency: std::num::NonZeroUsize,
+    /// Write the run to this new file, a JSON value a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Go on with the run that --out holds
+    #[arg(long, requires = "out")]
+    pub(crate) resume: bool,
+    /// Keep the answers' texts in the run
+    #[arg(long)]
+    pub(crate) keep_answers: bool,
+    #[command(flatten)]
+    pub(crate) gates: GateArgs,
+}
+
+/// Conditions for the exit status.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct GateArgs {
+    /// End with status 6 unless the measure is at least this: ndcg@10=0.68; may be repeated
+    #[arg(long = "min", value_name = "MEASURE=VALUE")]
+    pub(crate) min: Vec<Threshold>,
+    /// End with status 6 unless the measure is at most this; may be repeated
+    #[arg(long = "max", value_name = "MEASURE=VALUE")]
+    pub(crate) max: Vec<Threshold>,
+    /// End with status 6 when a measure is significantly worse than in this run
+    #[arg(long, value_name = "RUN")]
+    pub(crate) no_worse_than: Option<PathBuf>,
+    /// The level of significance, adjusted for the number of measures (Holm)
+    #[arg(long, default_value_t = 0.05, value_name = "P", value_parser = alpha)]
+    pub(crate) alpha: f64,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct EvalCompareArgs {
+    /// The run to compare with
+    pub(crate) baseline: PathBuf,
+    /// The run to compare
+    pub(crate) candidate: PathBuf,
+    /// The seed of the randomisation test and of the intervals
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) seed: u64,
+    /// End with status 6 when a measure of the candidate is significantly worse
+    #[arg(long)]
+    pub(crate) no_worse: bool,
+    /// The level of significance, adjusted for the number of measures (Holm)
+    #[arg(long, default_value_t = 0.05, value_name = "P", value_parser = alpha)]
+    pub(crate) alpha: f64,
+}
+
+fn alpha(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
+        _ => Err("give a number between 0 and 1, such as 0.05".into()),
+    }
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Refused,
     /// 5: done, but some documents could not be read.
     Partial,
+    /// 6: done, but a run did not meet a condition that was set.
+    Unmet,
     /// 130: interrupted.
     Interrupted,
 }
@@ -27,6 +29,7 @@ impl From<Exit> for ExitCode {
             Exit::Nothing => 3,
             Exit::Refused => 4,
             Exit::Partial => 5,
+            Exit::Unmet => 6,
             Exit::Interrupted => 130,
         })
     }
@@ -41,4 +44,5 @@ Exit status:
   3    no answer, no hit, or nothing of that name
   4    held back for safety
   5    done, but some documents could not be read
+  6    done, but an evaluation did not meet a condition
   130  interrupted";

@@ -20,6 +20,9 @@ pub enum ErrorKind {
     /// From retrieval and answers.
     #[cfg(feature = "rag")]
     Rag(kuhaku_rag::ErrorKind),
+    /// From an evaluation.
+    #[cfg(feature = "eval")]
+    Eval(kuhaku_eval::ErrorKind),
     /// What was asked for is not compiled in.
     FeatureMissing,
     /// The operating system refused.
@@ -36,6 +39,8 @@ impl Kind for ErrorKind {
             Self::Index(kind) => kind.code(),
             #[cfg(feature = "rag")]
             Self::Rag(kind) => kind.code(),
+            #[cfg(feature = "eval")]
+            Self::Eval(kind) => kind.code(),
             Self::FeatureMissing => "kuhaku.feature_missing",
             Self::System => "kuhaku.system",
         }
@@ -50,6 +55,8 @@ impl Kind for ErrorKind {
             Self::Index(kind) => kind.status(),
             #[cfg(feature = "rag")]
             Self::Rag(kind) => kind.status(),
+            #[cfg(feature = "eval")]
+            Self::Eval(kind) => kind.status(),
             Self::FeatureMissing | Self::System => Status::Permanent,
         }
     }
@@ -118,7 +125,7 @@ impl From<kuhaku_core::Error> for Error {
     }
 }
 
-#[cfg(feature = "rag")]
+#[cfg(any(feature = "rag", feature = "eval"))]
 macro_rules! from_tool {
     ($($krate:ident => $kind:ident),+) => {$(
         impl From<$krate::Error> for Error {
@@ -130,6 +137,8 @@ macro_rules! from_tool {
 }
 #[cfg(feature = "rag")]
 from_tool!(kuhaku_ingest => Ingest, kuhaku_index => Index, kuhaku_rag => Rag);
+#[cfg(feature = "eval")]
+from_tool!(kuhaku_eval => Eval);
 
 /// The error for what is not compiled in (D30).
 #[cfg(all(feature = "rag", not(feature = "sqlite")))]

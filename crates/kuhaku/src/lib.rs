@@ -28,7 +28,7 @@
 //! | `blocking` | the facade without `async` | no |
 //! | `dense` | local models (contract only so far) | no |
 //! | `hydrag` | corrective multi-head retrieval (contract only so far) | no |
-//! | `eval` | evaluation (contract only so far) | no |
+//! | `eval` | datasets, measures, runs and comparisons; tools as targets | no |
 //! | `full` | all of the above | no |
 //!
 //! # Map
@@ -94,4 +94,4 @@ pub use kuhaku_rag::{
 };
 pub use settings::{settings_sections, unknown_settings};
 #[cfg(all(feature = "rag", feature = "eval"))]
-pub use targets::{DocumentNames, IndexTarget, RagTarget};
+pub use targets::{DocumentNames, IndexTarget, RagTarget, index_corpus};

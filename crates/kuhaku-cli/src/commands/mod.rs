@@ -3,6 +3,7 @@
 mod ask;
 mod doctor;
 mod documents;
+mod eval;
 mod ingest;
 mod quarantine;
 mod search;
@@ -23,6 +24,7 @@ pub(crate) async fn run(args: &Args, console: &Console) -> Result<Exit> {
         Command::Ask(args) => ask::run(args, &context).await,
         Command::Documents(command) => documents::run(command, &context).await,
         Command::Quarantine(command) => quarantine::run(command, &context).await,
+        Command::Eval(command) => eval::run(command, &context).await,
         Command::Doctor => doctor::run(&context).await,
     }
 }

@@ -1,9 +1,11 @@
 //! Tools as targets of an evaluation.
 
+mod corpus;
 mod index;
 mod names;
 mod rag;
 
+pub use corpus::index_corpus;
 pub use index::IndexTarget;
 pub use names::DocumentNames;
 pub use rag::RagTarget;

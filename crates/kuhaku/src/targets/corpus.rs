@@ -1,0 +1,53 @@
+//! A corpus of an evaluation set as an index in memory.
+
+use kuhaku_core::{DocumentId, Masker as _, PiiMasker};
+use kuhaku_eval::{BeirDocument, BeirFolder};
+use kuhaku_index::{
+    Batch, ChunkIndex as _, ChunkRecord, DocumentRecord, Fingerprint, IdKey, MemoryIndex,
+};
+use kuhaku_rag::RagSettings;
+
+use crate::error::Result;
+
+/// Documents per batch.
+const BATCH: usize = 1024;
+
+/// Indexes the corpus of a folder in BEIR's layout: each document is one chunk under its own id,
+/// its title in the heading field. Text is masked, as everywhere. Tokenizer and language are those
+/// of the settings.
+///
+/// # Errors
+/// `eval.…` for a corpus that cannot be read, naming the line; `core.invalid_input` for ids that
+/// are none (see [`DocumentId`]).
+pub async fn index_corpus(folder: &BeirFolder, settings: &RagSettings) -> Result<MemoryIndex> {
+    let masker = PiiMasker::new();
+    let (tokenizer, language) = (settings.tokenizer, settings.language);
+    let fingerprint = Fingerprint::new(
+        tokenizer.unwrap_or_default(),
+        language.unwrap_or_default(),
+        masker.id(),
+        "document-1",
+    );
+    // The key makes hashes of contents only, and nobody keeps them.
+    let key = IdKey::from_bytes([0; 32]);
+    let index = MemoryIndex::new(fingerprint, key.clone());
+    let mut batch = Batch::new();
+    for document in folder.corpus()? {
+        batch = batch.upsert(record(document?, &masker, &key)?);
+        if batch.changes().len() >= BATCH {
+            index.apply(std::mem::take(&mut batch)).await?;
+        }
+    }
+    index.apply(batch).await?;
+    Ok(index)
+}
+
+fn record(document: BeirDocument, masker: &PiiMasker, key: &IdKey) -> Result<DocumentRecord> {
+    let text = masker.mask(&document.text).canonical();
+    let content = key.content_hash(&[document.title.as_bytes(), document.text.as_bytes()]);
+    let chunk = ChunkRecord::new(0..text.as_str().len());
+    let mut record = DocumentRecord::new(DocumentId::new(document.id)?, content, text);
+    record.title = masker.mask(&document.title).text().to_string();
+    record.chunks = vec![chunk];
+    Ok(record)
+}
