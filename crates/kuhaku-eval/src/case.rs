@@ -47,6 +47,42 @@ pub struct Expected {
     pub answerable: Option<bool>,
 }
 
+impl Expected {
+    /// These documents or chunks are relevant, with grade 1 each.
+    #[must_use]
+    pub fn relevant<T: Into<String>>(self, ids: impl IntoIterator<Item = T>) -> Self {
+        self.graded(ids.into_iter().map(|id| (id, 1)))
+    }
+
+    /// These documents or chunks have these grades.
+    #[must_use]
+    pub fn graded<T: Into<String>>(mut self, grades: impl IntoIterator<Item = (T, i64)>) -> Self {
+        self.grades = Some(grades.into_iter().map(|(id, grade)| (id.into(), grade)).collect());
+        self
+    }
+
+    /// Sets the answer in words.
+    #[must_use]
+    pub fn answer(mut self, answer: impl Into<String>) -> Self {
+        self.answer = Some(answer.into());
+        self
+    }
+
+    /// Sets the extracted object.
+    #[must_use]
+    pub fn object(mut self, object: Value) -> Self {
+        self.object = Some(object);
+        self
+    }
+
+    /// Sets whether the corpus holds an answer at all.
+    #[must_use]
+    pub fn answerable(mut self, answerable: bool) -> Self {
+        self.answerable = Some(answerable);
+        self
+    }
+}
+
 /// A line of a dataset.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -63,5 +99,12 @@ impl Case {
     /// A case without category.
     pub fn new(sample: Sample, expected: Expected) -> Self {
         Self { sample, expected, category: None }
+    }
+
+    /// Sets the category.
+    #[must_use]
+    pub fn category(mut self, category: impl Into<String>) -> Self {
+        self.category = Some(category.into());
+        self
     }
 }

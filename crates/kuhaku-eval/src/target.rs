@@ -44,13 +44,44 @@ pub struct Outcome {
 
 impl Outcome {
     /// Ids that were retrieved, best first.
-    pub fn retrieved(ids: impl IntoIterator<Item = String>) -> Self {
-        Self { retrieved: Some(ids.into_iter().collect()), ..Self::default() }
+    pub fn retrieved<T: Into<String>>(ids: impl IntoIterator<Item = T>) -> Self {
+        Self::default().from_sources(ids)
     }
 
     /// An answer.
     pub fn answered(text: impl Into<String>) -> Self {
         Self { text: Some(text.into()), abstained: Some(false), ..Self::default() }
+    }
+
+    /// An extracted object.
+    pub fn extracted(object: Value) -> Self {
+        Self { object: Some(object), abstained: Some(false), ..Self::default() }
+    }
+
+    /// The target declined to answer.
+    pub fn declined() -> Self {
+        Self { abstained: Some(true), ..Self::default() }
+    }
+
+    /// Adds the ids that were retrieved, best first.
+    #[must_use]
+    pub fn from_sources<T: Into<String>>(mut self, ids: impl IntoIterator<Item = T>) -> Self {
+        self.retrieved = Some(ids.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Adds the ids that the answer cites.
+    #[must_use]
+    pub fn citing<T: Into<String>>(mut self, ids: impl IntoIterator<Item = T>) -> Self {
+        self.cited = Some(ids.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Adds the tokens used.
+    #[must_use]
+    pub fn using(mut self, usage: Usage) -> Self {
+        self.usage = usage;
+        self
     }
 
     /// A run that an error with this code ended.

@@ -127,8 +127,8 @@ fn a_run_resumes_only_as_it_was_started() {
     let path = folder.path().join("run.jsonl");
     let set = Dataset::new("one", [case("1", &["a"])]).unwrap();
     let other = Dataset::new("one", [case("1", &["b"])]).unwrap();
-    let target = target_fn("a", |_| Outcome::retrieved(Vec::new()));
-    let renamed = target_fn("b", |_| Outcome::retrieved(Vec::new()));
+    let target = target_fn("a", |_| Outcome::retrieved(strings(&[])));
+    let renamed = target_fn("b", |_| Outcome::retrieved(strings(&[])));
     block_on(Evaluation::new(&set, scorer("mrr")).write_to(&path).run(&target)).unwrap();
     let resume = |evaluation: Evaluation<'_>, target: &dyn Target| {
         let error = block_on(evaluation.resume(&path).run(target)).unwrap_err();
@@ -155,7 +155,7 @@ fn files_that_are_no_runs_are_refused_by_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     let set = Dataset::new("two", [case("1", &["a"]), case("2", &["a"])]).unwrap();
-    let target = target_fn("a", |_| Outcome::retrieved(Vec::new()));
+    let target = target_fn("a", |_| Outcome::retrieved(strings(&[])));
     block_on(Evaluation::new(&set, scorer("mrr")).write_to(&path).run(&target)).unwrap();
     let good = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = good.lines().collect();
@@ -336,7 +336,7 @@ fn one_process_at_a_time_writes_a_run() {
     let set = Dataset::new("one", [case("1", &["a"])]).unwrap();
     let (set, path) = (&set, path.as_path());
     let target = async_target_fn("a", move |_| async move {
-        let second = target_fn("a", |_| Outcome::retrieved(Vec::new()));
+        let second = target_fn("a", |_| Outcome::retrieved(strings(&[])));
         let result = Evaluation::new(set, scorer("mrr")).resume(path).run(&second).await;
         Outcome::failed(result.unwrap_err().code())
     });

@@ -21,11 +21,9 @@ use crate::target::Outcome;
 /// ```
 /// use kuhaku_eval::{Case, Expected, Measure, Outcome, Sample, Scorer};
 ///
-/// let mut expected = Expected::default();
-/// expected.grades = Some([("a".to_string(), 1)].into());
-/// let case = Case::new(Sample::new("q1", "where?"), expected);
+/// let case = Case::new(Sample::new("q1", "where?"), Expected::default().relevant(["a"]));
 /// let scorer = Scorer::new(Measure::list("mrr, recall@1")?);
-/// let scores = scorer.score(&case, &Outcome::retrieved(["x".into(), "a".into()]));
+/// let scores = scorer.score(&case, &Outcome::retrieved(["x", "a"]));
 /// assert_eq!(scores[0].value(), Some(0.5));
 /// assert_eq!(scores[1].value(), Some(0.0));
 /// # Ok::<(), kuhaku_eval::Error>(())

@@ -44,10 +44,9 @@ type Listener<'a> = Box<dyn Fn(Progress) + Send + Sync + 'a>;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> kuhaku_eval::Result<()> {
-/// let mut expected = Expected::default();
-/// expected.grades = Some([("leave".to_string(), 1)].into());
+/// let expected = Expected::default().relevant(["leave"]);
 /// let set = Dataset::new("mine", [Case::new(Sample::new("q1", "days off?"), expected)])?;
-/// let target = target_fn("always-leave", |_| Outcome::retrieved(["leave".to_string()]));
+/// let target = target_fn("always-leave", |_| Outcome::retrieved(["leave"]));
 /// let run = Evaluation::new(&set, Scorer::new(Measure::list("mrr")?)).run(&target).await?;
 /// assert_eq!(run.rows[0].score("mrr".parse()?), Some(1.0));
 /// # Ok(())
