@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is its purpose")]
 
 mod api;
+mod bench;
 mod cargo;
 mod configuration;
 mod edges;
@@ -35,6 +36,8 @@ cargo xtask COMMAND
   parity                     write the tests into docs/parity.md only
   features [--test]          check each feature alone; or test crates with all their features
   examples                   run every example
+  bench SUITE [FOLDER]       measure in release mode (retrieval, abstention) on the sets that
+                             KUHAKU_BENCH_DATA names; reports go to FOLDER, else target/bench
   ci                         everything, as .ci/run does";
 
 fn main() -> ExitCode {
@@ -67,6 +70,9 @@ fn command(arguments: &[String]) -> Result<ExitCode> {
         ("features", []) => features::check_each_alone(&root)?,
         ("features", ["--test"]) => features::test_all(&root)?,
         ("examples", []) => examples::run_all(&root)?,
+        ("bench", [suite]) => return bench::run(&root, suite, None),
+        ("bench", [suite, out]) => return bench::run(&root, suite, Some(out)),
+        ("help" | "--help" | "-h", []) => println!("{USAGE}"),
         ("ci", []) => return ci(&root),
         _ => {
             let tried = format!("run `cargo xtask {}`", arguments.join(" "));

@@ -94,4 +94,6 @@ pub use kuhaku_rag::{
 };
 pub use settings::{settings_sections, unknown_settings};
 #[cfg(all(feature = "rag", feature = "eval"))]
-pub use targets::{DocumentNames, IndexTarget, RagTarget, index_corpus};
+pub use targets::{
+    DocumentNames, IndexTarget, RagTarget, corpus_batches, empty_index, index_corpus,
+};

@@ -17,29 +17,48 @@ const BATCH: usize = 1024;
 /// of the settings.
 ///
 /// # Errors
-/// `eval.…` for a corpus that cannot be read, naming the line; `core.invalid_input` for ids that
-/// are none (see [`DocumentId`]).
+/// Those of [`corpus_batches`] and of the index.
 pub async fn index_corpus(folder: &BeirFolder, settings: &RagSettings) -> Result<MemoryIndex> {
-    let masker = PiiMasker::new();
-    let (tokenizer, language) = (settings.tokenizer, settings.language);
+    let index = empty_index(settings);
+    for batch in corpus_batches(folder)? {
+        index.apply(batch).await?;
+    }
+    Ok(index)
+}
+
+/// The index that [`index_corpus`] fills.
+pub fn empty_index(settings: &RagSettings) -> MemoryIndex {
     let fingerprint = Fingerprint::new(
-        tokenizer.unwrap_or_default(),
-        language.unwrap_or_default(),
-        masker.id(),
+        settings.tokenizer.unwrap_or_default(),
+        settings.language.unwrap_or_default(),
+        PiiMasker::new().id(),
         "document-1",
     );
-    // The key makes hashes of contents only, and nobody keeps them.
-    let key = IdKey::from_bytes([0; 32]);
-    let index = MemoryIndex::new(fingerprint, key.clone());
+    MemoryIndex::new(fingerprint, key())
+}
+
+/// The corpus of a folder, read and masked, in batches of 1,024 documents.
+///
+/// # Errors
+/// `eval.…` for a corpus that cannot be read, naming the line; `core.invalid_input` for ids that
+/// are none (see [`DocumentId`]).
+pub fn corpus_batches(folder: &BeirFolder) -> Result<Vec<Batch>> {
+    let (masker, key) = (PiiMasker::new(), key());
+    let mut batches = Vec::new();
     let mut batch = Batch::new();
     for document in folder.corpus()? {
         batch = batch.upsert(record(document?, &masker, &key)?);
         if batch.changes().len() >= BATCH {
-            index.apply(std::mem::take(&mut batch)).await?;
+            batches.push(std::mem::take(&mut batch));
         }
     }
-    index.apply(batch).await?;
-    Ok(index)
+    batches.push(batch);
+    Ok(batches)
+}
+
+/// It makes hashes of contents only, and nobody keeps them.
+fn key() -> IdKey {
+    IdKey::from_bytes([0; 32])
 }
 
 fn record(document: BeirDocument, masker: &PiiMasker, key: &IdKey) -> Result<DocumentRecord> {
