@@ -155,6 +155,12 @@ fn a_comparison_tells_who_wins_where_and_whether_it_is_noise() {
     let text = compared.to_markdown();
     assert!(text.contains("# strong against weak on sixty") && text.contains("Moved most by MRR"));
 
+    assert_eq!(compared.not_shared, []);
+    let fewer = skilled("fewer", 0.4, "mrr");
+    let compared_fewer = Comparison::new(&weak, &fewer, settings).unwrap();
+    assert_eq!(compared_fewer.measures.len(), 1);
+    assert!(compared_fewer.to_markdown().contains("Not in both runs: Success@1."));
+
     let same = Comparison::new(&weak, &weak, settings).unwrap();
     assert_eq!(same.measures[0].p, Some(1.0));
     assert_eq!((same.measures[0].wins, same.measures[0].most_moved.len()), (0, 0));

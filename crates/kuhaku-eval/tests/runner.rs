@@ -27,9 +27,8 @@ fn strings(ids: &[&str]) -> Vec<String> {
 }
 
 fn case(id: &str, relevant: &[&str]) -> Case {
-    let mut expected = Expected::default();
-    expected.grades = Some(relevant.iter().map(|id| ((*id).to_owned(), 1)).collect());
-    Case::new(Sample::new(id, "where?"), expected)
+    let relevant = relevant.iter().copied();
+    Case::new(Sample::new(id, "where?"), Expected::default().relevant(relevant))
 }
 
 fn scorer(names: &str) -> Scorer {
@@ -214,9 +213,7 @@ fn must_be_send<F: Future + Send>(future: F) -> F {
 fn answers_are_kept_only_where_that_is_asked() {
     let set = Dataset::new("one", [case("1", &["a"])]).unwrap();
     let target = target_fn("says", |_| {
-        let mut outcome = Outcome::answered("the words of the answer");
-        outcome.usage = Usage::new(Some(10), Some(3));
-        outcome
+        Outcome::answered("the words of the answer").using(Usage::new(Some(10), Some(3)))
     });
     let evaluation = || Evaluation::new(&set, scorer("mrr"));
     let run = block_on(evaluation().run(&target)).unwrap();
@@ -228,11 +225,8 @@ fn answers_are_kept_only_where_that_is_asked() {
 
 /// A run of many samples, of all kinds of outcome, each a function of its id.
 fn long_set(count: usize) -> Dataset {
-    let cases = (0..count).map(|at| {
-        let mut case = case(&format!("q{at}"), &["d1", "d2"]);
-        case.category = Some(format!("c{}", at % 3));
-        case
-    });
+    let cases = (0..count)
+        .map(|at| case(&format!("q{at}"), &["d1", "d2"]).category(format!("c{}", at % 3)));
     Dataset::new("long", cases).unwrap()
 }
 
@@ -263,6 +257,47 @@ fn without_times(path: &Path) -> Vec<Value> {
         line
     });
     lines.collect()
+}
+
+#[test]
+fn the_file_of_a_run_has_its_documented_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let unjudged = Case::new(Sample::new("2", "?"), Expected::default());
+    let set = Dataset::new("two", [case("1", &["a"]).category("c"), unjudged]).unwrap();
+    let target = target_fn("t", |sample| match sample.id.as_str() {
+        "1" => Outcome::answered("a text").from_sources(["a"]).using(Usage::new(Some(7), None)),
+        _ => Outcome::failed("core.timed_out"),
+    });
+    let evaluation = Evaluation::new(&set, scorer("mrr")).seed(5).setting("k1", "1.2");
+    block_on(evaluation.write_to(&path).run(&target)).unwrap();
+    let measure = |mean: Value, measured: u32, unmeasured: Value| {
+        json!({
+            "measure": "mrr", "mean": mean, "interval": null, "measured": measured,
+            "unmeasured": unmeasured,
+        })
+    };
+    let expected = [
+        json!({
+            "kuhaku_run": 1, "target": "t", "dataset": "two", "dataset_hash": set.content_hash(),
+            "cases": 2, "measures": ["mrr"], "relevant_from": 1, "objects": "Folded, ByPosition",
+            "seed": 5, "settings": {"k1": "1.2"},
+        }),
+        json!({
+            "id": "1", "category": "c", "input_tokens": 7, "abstained": false, "retrieved": ["a"],
+            "scores": {"mrr": 1.0},
+        }),
+        json!({"id": "2", "failed": "core.timed_out", "scores": {"mrr": "unjudged"}}),
+        json!({"summary": {
+            "target": "t", "dataset": "two", "dataset_hash": set.content_hash(), "samples": 2,
+            "failed": {"core.timed_out": 1},
+            "measures": [measure(json!(1.0), 1, json!({"unjudged": 1}))],
+            "categories": {"c": [measure(json!(1.0), 1, json!({}))]},
+            "fields": {}, "latency": null,
+            "tokens": {"input": 7, "output": null, "reported": 1},
+        }}),
+    ];
+    assert_eq!(without_times(&path), expected);
 }
 
 #[test]

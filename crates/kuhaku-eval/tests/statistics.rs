@@ -4,6 +4,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::print_stderr,
     reason = "tests"
 )]
 
@@ -50,6 +51,7 @@ fn intervals_cover_the_truth_in_93_to_97_percent() {
             interval.low <= truth && truth <= interval.high
         });
         let covered = rate(covered.count());
+        eprintln!("{name}, {questions} questions: {covered:.4} of the intervals cover the truth");
         assert!((0.93..=0.97).contains(&covered), "{name}: {covered}");
     }
 }
@@ -75,6 +77,7 @@ fn without_a_difference_one_test_in_twenty_finds_one() {
             by_t += usize::from(PairedT::new(&differences).unwrap().p <= 0.05);
         }
         let rates = [rate(by_randomisation), rate(by_t)];
+        eprintln!("{name}, {questions} questions: false positives {rates:?}");
         assert!(rates.iter().all(|rate| (0.03..=0.07).contains(rate)), "{name}: {rates:?}");
     }
 }

@@ -18,7 +18,7 @@ impl Dataset {
     /// | column | | becomes |
     /// |---|---|---|
     /// | `question` | required | the query |
-    /// | `expected` or `golden_answer` | | [`Expected::answer`] |
+    /// | `expected`, `golden_answer` or `answer` | | [`Expected::answer`] |
     /// | `expected_sources` | ids separated by `;` | grade 1 each in [`Expected::grades`] |
     /// | `question_id` or `id` | | the id; without the column, `1`, `2`, … in order |
     /// | `category` | | [`Case::category`] |

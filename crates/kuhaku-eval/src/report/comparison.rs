@@ -42,6 +42,8 @@ pub struct Comparison {
     pub dataset: String,
     /// The measures that both runs have, in the baseline's order.
     pub measures: Vec<MeasureComparison>,
+    /// The measures that only one of the runs has; nothing is said about them.
+    pub not_shared: Vec<Measure>,
 }
 
 /// One measure of two runs.
@@ -120,7 +122,13 @@ impl Comparison {
         for measure in measures.iter_mut().filter(|measure| measure.p.is_some()) {
             measure.p_adjusted = adjusted.next();
         }
+        let is_shared = |measure: &&Measure| {
+            before.measures.contains(measure) && after.measures.contains(measure)
+        };
+        let all = before.measures.iter().chain(&after.measures);
+        let not_shared = all.filter(|measure| !is_shared(measure)).copied().collect();
         Ok(Self {
+            not_shared,
             baseline: before.target.clone(),
             candidate: after.target.clone(),
             dataset: before.dataset.clone(),

@@ -129,6 +129,10 @@ impl Comparison {
                 ),
             );
         }
+        if !self.not_shared.is_empty() {
+            let titles: Vec<String> = self.not_shared.iter().map(|it| it.title()).collect();
+            push(&mut text, format_args!("\nNot in both runs: {}.\n", titles.join(", ")));
+        }
         for compared in self.measures.iter().filter(|compared| !compared.most_moved.is_empty()) {
             push(&mut text, format_args!("\nMoved most by {}:\n\n", compared.measure.title()));
             for moved in &compared.most_moved {
