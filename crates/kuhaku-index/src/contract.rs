@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use kuhaku_core::{ChunkId, DocumentId, Scope};
 
 use crate::analysis::Analyzer;
-use crate::document::{DocumentListing, QuarantinedChunk, StoredChunk};
+use crate::document::{DocumentListing, QuarantinedChunk, StoredChunk, StoredDocument};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::identity::{ContentHash, IdKey};
+use crate::identity::IdKey;
 use crate::query::{SparseHit, SparseQuery, TermStatistics};
 use crate::write::{ApplyReport, Batch};
 
@@ -88,8 +88,12 @@ pub trait Maintenance: Send + Sync + fmt::Debug {
     /// All documents, by id.
     async fn documents(&self) -> Result<Vec<DocumentListing>>;
 
-    /// The content hash of a stored document, to skip unchanged ones early (D15).
-    async fn content_hash(&self, id: &DocumentId) -> Result<Option<ContentHash>>;
+    /// What is known of a stored document without reading it: to skip an unchanged one early (D15),
+    /// and to keep the tags that an operator gave it. Costs a look into memory, whatever its size.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Storage`] from an engine that must read for it.
+    async fn stored(&self, id: &DocumentId) -> Result<Option<StoredDocument>>;
 
     /// Totals over everything stored.
     async fn statistics(&self) -> Result<IndexStatistics>;

@@ -61,6 +61,9 @@ pub struct DocumentRecord {
     pub doc_type: String,
     /// Who may see it.
     pub tags: AccessTags,
+    /// The tags were set by the operator, not by the document: an ingestor keeps them when the
+    /// document comes again without tags. False by default.
+    pub pinned_tags: bool,
     /// Free metadata, masked.
     pub metadata: BTreeMap<String, String>,
     /// When it holds.
@@ -81,6 +84,7 @@ impl DocumentRecord {
             source: String::new(),
             doc_type: "document".into(),
             tags: AccessTags::none(),
+            pinned_tags: false,
             metadata: BTreeMap::new(),
             validity: Validity::always(),
             text,
@@ -184,6 +188,22 @@ pub struct DocumentListing {
     pub doc_type: String,
     /// Who may see it.
     pub tags: AccessTags,
+    /// How many chunks it has, held-back ones included.
+    pub chunks: u64,
+    /// How many of them are held back.
+    pub quarantined: u64,
+}
+
+/// What an ingestor asks of a stored document before it reads the next version of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredDocument {
+    /// The hash by which an unchanged document is known (D15).
+    pub content: ContentHash,
+    /// Who may see it.
+    pub tags: AccessTags,
+    /// Whether the tags were set by the operator, as [`DocumentRecord::pinned_tags`].
+    pub pinned_tags: bool,
     /// How many chunks it has, held-back ones included.
     pub chunks: u64,
     /// How many of them are held back.

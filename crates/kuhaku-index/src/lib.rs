@@ -74,7 +74,8 @@ mod write;
 pub use analysis::{Analyzer, QueryTerm, Token};
 pub use contract::{ChunkIndex, ChunkReader, IndexStatistics, Maintenance};
 pub use document::{
-    ChunkRecord, DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, Validity,
+    ChunkRecord, DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
+    Validity,
 };
 pub use error::{Error, ErrorKind, Result};
 #[cfg(feature = "seeded-faults")]

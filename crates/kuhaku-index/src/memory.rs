@@ -7,11 +7,13 @@ use kuhaku_core::{ChunkId, DocumentId, Scope};
 
 use crate::analysis::Analyzer;
 use crate::contract::{ChunkIndex, ChunkReader, IndexStatistics, Maintenance};
-use crate::document::{DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk};
+use crate::document::{
+    DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
+};
 use crate::error::Result;
 use crate::fault::Seeded;
 use crate::fingerprint::Fingerprint;
-use crate::identity::{ContentHash, IdKey};
+use crate::identity::IdKey;
 use crate::inverted::{Analysis, Body, Draft, Generation, Live, View};
 use crate::plan::{Plan, resident};
 use crate::query::{SparseHit, SparseQuery, TermStatistics};
@@ -188,8 +190,8 @@ impl Maintenance for MemoryIndex {
         Ok(listings.collect())
     }
 
-    async fn content_hash(&self, id: &DocumentId) -> Result<Option<ContentHash>> {
-        Ok(self.live.generation().document(id).map(|(document, _)| document.content))
+    async fn stored(&self, id: &DocumentId) -> Result<Option<StoredDocument>> {
+        Ok(self.live.generation().stored(id))
     }
 
     async fn statistics(&self) -> Result<IndexStatistics> {

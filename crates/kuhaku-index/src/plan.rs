@@ -56,6 +56,7 @@ impl Plan {
 struct Version<'a> {
     content: &'a ContentHash,
     tags: &'a AccessTags,
+    pinned_tags: bool,
     doc_type: &'a str,
     metadata: &'a BTreeMap<String, String>,
     validity: Validity,
@@ -63,13 +64,15 @@ struct Version<'a> {
 
 impl<'a> Version<'a> {
     fn of_record(record: &'a DocumentRecord) -> Self {
-        let DocumentRecord { content, tags, doc_type, metadata, validity, .. } = record;
-        Self { content, tags, doc_type, metadata, validity: *validity }
+        let DocumentRecord { content, tags, doc_type, metadata, .. } = record;
+        let (pinned_tags, validity) = (record.pinned_tags, record.validity);
+        Self { content, tags, pinned_tags, doc_type, metadata, validity }
     }
 
     fn of_stored(document: &'a Document, tags: &'a AccessTags) -> Self {
-        let Document { content, doc_type, metadata, validity, .. } = document;
-        Self { content, tags, doc_type, metadata, validity: *validity }
+        let Document { content, doc_type, metadata, .. } = document;
+        let (pinned_tags, validity) = (document.pinned_tags, document.validity);
+        Self { content, tags, pinned_tags, doc_type, metadata, validity }
     }
 }
 
@@ -146,6 +149,8 @@ pub(crate) fn resident(record: &DocumentRecord, body: Body) -> Arc<Document> {
     Arc::new(Document {
         id: record.id.clone(),
         content: record.content,
+        pinned_tags: record.pinned_tags,
+        chunks: record.chunks.len() as u64,
         doc_type: record.doc_type.clone(),
         metadata: record.metadata.clone(),
         validity: record.validity,

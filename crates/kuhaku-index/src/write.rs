@@ -62,7 +62,8 @@ pub enum ChangeOutcome {
     Added,
     /// A stored document was replaced.
     Updated,
-    /// The stored document has the same content hash: nothing was done.
+    /// The stored document has the same content hash, tags, type, metadata and validity: nothing
+    /// was done.
     Unchanged,
     /// A document was removed.
     Removed,

@@ -24,6 +24,9 @@ pub(crate) enum Body {
 pub(crate) struct Document {
     pub(crate) id: DocumentId,
     pub(crate) content: ContentHash,
+    pub(crate) pinned_tags: bool,
+    /// How many chunks it has, held-back ones included.
+    pub(crate) chunks: u64,
     pub(crate) doc_type: String,
     pub(crate) metadata: BTreeMap<String, String>,
     pub(crate) validity: Validity,

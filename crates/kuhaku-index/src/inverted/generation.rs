@@ -13,6 +13,7 @@ use super::tombstones::Tombstones;
 use super::view::View;
 use crate::analysis::Analyzer;
 use crate::contract::IndexStatistics;
+use crate::document::StoredDocument;
 use crate::fault::Seeded;
 
 /// A segment and what of it is dead.
@@ -80,6 +81,15 @@ impl Generation {
     pub(crate) fn document(&self, id: &DocumentId) -> Option<(&Arc<Document>, &AccessTags)> {
         let (part, entry) = self.find(id)?;
         Some((&entry.document, part.segment.tags(entry)?))
+    }
+
+    /// What operators ask of a living document.
+    pub(crate) fn stored(&self, id: &DocumentId) -> Option<StoredDocument> {
+        let (part, entry) = self.find(id)?;
+        let Document { content, pinned_tags, chunks, .. } = *entry.document;
+        let quarantined = chunks.saturating_sub(entry.chunks.len() as u64);
+        let tags = part.segment.tags(entry)?.clone();
+        Some(StoredDocument { content, tags, pinned_tags, chunks, quarantined })
     }
 
     /// All living documents with their tags and how many chunks readers see of them, by id.

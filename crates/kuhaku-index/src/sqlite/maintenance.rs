@@ -7,10 +7,9 @@ use super::SqliteIndex;
 use super::codec::decode_tags;
 use super::failure::{corrupt, storage};
 use crate::contract::{IndexStatistics, Maintenance};
-use crate::document::{DocumentListing, QuarantinedChunk};
+use crate::document::{DocumentListing, QuarantinedChunk, StoredDocument};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::identity::ContentHash;
 
 const TRIED: &str = "list what is stored";
 
@@ -44,8 +43,8 @@ impl Maintenance for SqliteIndex {
             .ok_or_else(|| corrupt(TRIED, "the row of a document is unreadable"))
     }
 
-    async fn content_hash(&self, id: &DocumentId) -> Result<Option<ContentHash>> {
-        Ok(self.live.generation().document(id).map(|(document, _)| document.content))
+    async fn stored(&self, id: &DocumentId) -> Result<Option<StoredDocument>> {
+        Ok(self.live.generation().stored(id))
     }
 
     async fn statistics(&self) -> Result<IndexStatistics> {

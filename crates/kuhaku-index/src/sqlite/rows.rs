@@ -48,14 +48,15 @@ pub(super) async fn insert(connection: &mut SqliteConnection, prepared: &Prepare
     let Prepared { row, record, terms } = prepared;
     let day = |date: Option<Date>| date.map(|date| date.to_string());
     sqlx::query(
-        "INSERT INTO documents (row, id, content, doc_type, tags, effective, expires, obsolete, \
-         title, source, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO documents (row, id, content, doc_type, tags, pinned_tags, effective, expires, \
+         obsolete, title, source, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(row)
     .bind(record.id.as_str())
     .bind(record.content.as_bytes().as_slice())
     .bind(&record.doc_type)
     .bind(encode_words(record.tags.iter()))
+    .bind(record.pinned_tags)
     .bind(day(record.validity.effective))
     .bind(day(record.validity.expires))
     .bind(record.validity.obsolete)
@@ -146,8 +147,10 @@ pub(super) async fn retired(connection: &mut SqliteConnection) -> Result<Vec<i64
         .map_err(read)
 }
 
-/// Row, id, content hash, type, tags, first and last day, and whether it is obsolete.
-type DocumentRow = (i64, String, Vec<u8>, String, String, Option<String>, Option<String>, bool);
+/// Row, id, content hash, type, tags and whether they are pinned, first and last day, whether it is
+/// obsolete, and how many chunks it has.
+type DocumentRow =
+    (i64, String, Vec<u8>, String, String, bool, Option<String>, Option<String>, bool, i64);
 
 /// Documents read at once.
 const PAGE: i64 = 512;
@@ -161,8 +164,9 @@ pub(super) async fn load(
 ) -> Result<()> {
     loop {
         let documents: Vec<DocumentRow> = sqlx::query_as(
-            "SELECT row, id, content, doc_type, tags, effective, expires, obsolete FROM documents \
-             WHERE row BETWEEN ? AND ? AND row NOT IN (SELECT document FROM retired) \
+            "SELECT row, id, content, doc_type, tags, pinned_tags, effective, expires, obsolete, \
+             (SELECT count(*) FROM chunks c WHERE c.document = documents.row) \
+             FROM documents WHERE row BETWEEN ? AND ? AND row NOT IN (SELECT document FROM retired) \
              ORDER BY row LIMIT ?",
         )
         .bind(from)
@@ -219,11 +223,14 @@ fn draft_document(
         Some(text) => text.parse::<Date>().ok().map(Some),
         None => Some(None),
     };
-    let (row, id, content, doc_type, tags, effective, expires, obsolete) = stored;
+    let (row, id, content, doc_type, tags, pinned_tags, effective, expires, obsolete, chunks) =
+        stored;
     let validity = Validity::between(day(effective)?, day(expires)?).obsolete(obsolete);
     let document = Document {
         id: DocumentId::new(id).ok()?,
         content: ContentHash::from_bytes(content.try_into().ok()?),
+        pinned_tags,
+        chunks: u64::try_from(chunks).ok()?,
         doc_type,
         metadata,
         validity,

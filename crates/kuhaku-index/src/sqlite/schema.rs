@@ -24,6 +24,7 @@ CREATE TABLE documents (
     content BLOB NOT NULL,
     doc_type TEXT NOT NULL,
     tags TEXT NOT NULL,
+    pinned_tags INTEGER NOT NULL,
     effective TEXT,
     expires TEXT,
     obsolete INTEGER NOT NULL,

@@ -258,7 +258,8 @@ impl Ingestor {
         metadata: BTreeMap<String, String>,
     ) -> Result<(DocumentReport, Option<DocumentRecord>)> {
         let name = self.masker.mask(name).text().to_string();
-        let stored = self.index.maintenance().content_hash(&id).await.adopt()?;
+        let stored =
+            self.index.maintenance().stored(&id).await.adopt()?.map(|stored| stored.content);
         if stored == Some(hash) {
             let mut line = DocumentReport::new(name, DocumentOutcome::Unchanged);
             line.id = Some(id);

@@ -64,6 +64,7 @@ async fn everybody_finds(index: &dyn ChunkIndex, words: &str) -> Result<String, 
 /// The first [`Violation`].
 pub async fn conformance(factory: &dyn IndexFactory) -> Checked {
     outcomes(make(factory).await?.as_mut()).await?;
+    stored_documents(make(factory).await?.as_mut()).await?;
     order_in_a_batch(make(factory).await?.as_mut()).await?;
     pinned_readers(make(factory).await?.as_mut()).await?;
     scopes(make(factory).await?.as_mut()).await?;
@@ -96,15 +97,53 @@ async fn outcomes(subject: &mut dyn Subject) -> Checked {
     }
     ensure!(everybody_finds(subject.index(), "alpha").await?.is_empty(), CHECK);
     ensure!(everybody_finds(subject.index(), "beta").await? == "a::0", CHECK);
-    let stored = subject.index().maintenance().content_hash(&id("a")?).await?;
-    ensure!(stored == Some(open("a", "beta")?.content), CHECK);
+    let content = open("a", "beta")?.content;
+    let stored = subject.index().maintenance().stored(&id("a")?).await?;
+    ensure!(stored.is_some_and(|stored| stored.content == content), CHECK);
     for expected in [ChangeOutcome::Removed, ChangeOutcome::Absent] {
         let report = subject.index().apply(Batch::new().remove(id("a")?)).await?;
         ensure!(report.outcomes == [(id("a")?, expected)], CHECK);
         subject.reopen().await?;
     }
     ensure!(everybody_finds(subject.index(), "beta").await?.is_empty(), CHECK);
-    ensure!(subject.index().maintenance().content_hash(&id("a")?).await?.is_none(), CHECK);
+    ensure!(subject.index().maintenance().stored(&id("a")?).await?.is_none(), CHECK);
+    Ok(())
+}
+
+async fn stored_documents(subject: &mut dyn Subject) -> Checked {
+    const CHECK: &str = "who set the tags and how many chunks are held back is stored";
+    let mut record = tagged("a", "alpha beta", &["hr"])?;
+    let mut held = ChunkRecord::new(6..10);
+    held.quarantine = Some("special_token".into());
+    record.chunks = vec![ChunkRecord::new(0..5), held];
+    let neighbour = open("b", "beta")?;
+    subject.index().apply(Batch::new().upsert(record.clone()).upsert(neighbour)).await?;
+    for (pinned, expected) in [
+        (false, ChangeOutcome::Unchanged),
+        (true, ChangeOutcome::Updated),
+        (true, ChangeOutcome::Unchanged),
+        (false, ChangeOutcome::Updated),
+    ] {
+        record.pinned_tags = pinned;
+        let report = subject.index().apply(Batch::new().upsert(record.clone())).await?;
+        ensure!(report.outcomes == [(id("a")?, expected)], CHECK);
+        subject.reopen().await?;
+        let stored = subject.index().maintenance().stored(&id("a")?).await?;
+        let Some(stored) = stored else {
+            return Err(Violation { check: CHECK.into(), seen: "no document".into() });
+        };
+        ensure!(stored.content == record.content && stored.tags == record.tags, CHECK);
+        ensure!(stored.pinned_tags == pinned, CHECK);
+        ensure!((stored.chunks, stored.quarantined) == (2, 1), CHECK);
+    }
+    subject.index().maintenance().release(&ChunkId::new(id("a")?, 1)).await?;
+    for _ in 0..2 {
+        let stored = subject.index().maintenance().stored(&id("a")?).await?;
+        let counts = stored.map(|stored| (stored.chunks, stored.quarantined));
+        ensure!(counts == Some((2, 0)), CHECK);
+        subject.reopen().await?;
+    }
+    ensure!(subject.index().maintenance().stored(&id("c")?).await?.is_none(), CHECK);
     Ok(())
 }
 
