@@ -79,7 +79,17 @@ async fn other_settings_than_the_stored_ones_are_refused_by_name() {
     let error = refused(options(folder.path()).fingerprint(parts)).await;
     assert_eq!(error.code(), "index.fingerprint_mismatch");
     assert!(error.wrong().contains("tokenizer") && error.wrong().contains("chunker"), "{error}");
-    assert!(error.next_step().unwrap().contains("kuhaku ingest … --reindex"));
+    let next = error.next_step().unwrap();
+    for name in ["rag.tokenizer", "rag.chunk_size", "rag.chunk_overlap", "rag.chunk_unit"] {
+        assert!(next.contains(&format!("`{name}`")), "{next}");
+    }
+    assert!(!next.contains("rag.language"), "{next}");
+    assert!(next.contains("kuhaku ingest … --reindex"));
+
+    let mut parts = FingerprintParts::default();
+    parts.masker = Some("pii-9".into());
+    let error = refused(options(folder.path()).fingerprint(parts)).await;
+    assert!(!error.to_string().contains("rag."), "{error}");
 
     let mut parts = FingerprintParts::default();
     parts.tokenizer = Some(Tokenizer::Default);
@@ -96,8 +106,32 @@ async fn a_missing_index_is_not_made_unless_asked_for() {
     let nested = folder.path().join("none");
     let error = refused(options(&nested)).await;
     assert_eq!(error.code(), "index.not_found");
+    assert_eq!(error.tried(), format!("open the index `{}`", nested.display()));
+    assert_eq!(error.wrong(), format!("`{}` holds no index", nested.display()));
     assert!(error.next_step().is_some());
     assert!(!nested.exists());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_new_folder_is_its_owners_alone_and_one_that_is_there_keeps_its_mode() {
+    use std::fs::{Permissions, metadata, set_permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &Path| metadata(path).unwrap().permissions().mode() & 0o777;
+    let place = tempfile::tempdir().unwrap();
+    let plain = place.path().join("plain");
+    std::fs::create_dir(&plain).unwrap();
+    let above = place.path().join("above");
+    let new = above.join("index");
+    made(&new).await.close().await;
+    assert_eq!(mode(&new), 0o700);
+    assert_eq!(mode(&above), mode(&plain), "folders above are ordinary");
+    made(&new).await.close().await;
+    assert_eq!(mode(&new), 0o700);
+
+    set_permissions(&plain, Permissions::from_mode(0o755)).unwrap();
+    made(&plain).await.close().await;
+    assert_eq!(mode(&plain), 0o755);
 }
 
 #[tokio::test]

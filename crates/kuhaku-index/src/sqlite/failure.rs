@@ -1,18 +1,20 @@
 //! What goes wrong with the database, in the words of this crate.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, ErrorKind};
 
 /// Stored bytes that are not what was written.
 pub(super) fn corrupt(
-    tried: &'static str,
-    wrong: impl Into<std::borrow::Cow<'static, str>>,
+    tried: impl Into<Cow<'static, str>>,
+    wrong: impl Into<Cow<'static, str>>,
 ) -> Error {
     Error::new(ErrorKind::Corrupt, tried, wrong)
         .next("restore the folder from a backup, or remove it and ingest the documents again")
 }
 
 /// A failure of the database. Its own text names no content.
-pub(super) fn storage(tried: &'static str, source: sqlx::Error) -> Error {
+pub(super) fn storage(tried: impl Into<Cow<'static, str>>, source: sqlx::Error) -> Error {
     // The primary result codes of SQLite: 5 busy, 6 locked, 11 corrupt, 26 not a database.
     let code = source.as_database_error().and_then(|error| error.code());
     let primary = code.and_then(|code| code.parse::<u32>().ok()).map(|code| code & 0xff);
@@ -31,14 +33,14 @@ pub(super) fn storage(tried: &'static str, source: sqlx::Error) -> Error {
 }
 
 /// A failure of the file system.
-pub(super) fn disk(tried: &'static str, source: std::io::Error) -> Error {
+pub(super) fn disk(tried: impl Into<Cow<'static, str>>, source: std::io::Error) -> Error {
     Error::new(ErrorKind::Storage, tried, format!("the folder is not usable ({})", source.kind()))
         .next("choose a folder that can be made and written, and check that the disk has room")
         .caused_by(source)
 }
 
 /// Another writer.
-pub(super) fn locked(tried: &'static str) -> Error {
+pub(super) fn locked(tried: impl Into<Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::Locked, tried, "another process or handle is writing to it")
         .next("wait until it has finished, then try again")
 }

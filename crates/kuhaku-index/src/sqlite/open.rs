@@ -21,8 +21,6 @@ use crate::fault::Seeded;
 use crate::identity::IdKey;
 use crate::inverted::{Draft, Generation, Live};
 
-const TRIED: &str = "open the index";
-
 /// Connections for reading texts; searching needs none.
 const CONNECTIONS: u32 = 4;
 
@@ -38,9 +36,21 @@ fn connect(file: &Path) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-fn missing() -> Error {
-    Error::new(ErrorKind::NotFound, TRIED, "the folder holds none")
+fn missing(folder: &Path, tried: String) -> Error {
+    Error::new(ErrorKind::NotFound, tried, format!("`{}` holds no index", folder.display()))
         .next("run `kuhaku ingest PATH --index DIR` first, or name the folder of an index")
+}
+
+/// Makes the folder of a new index, readable by its owner alone where the system knows that: it
+/// will hold restricted text. A folder that is there stays as it is, and those above are ordinary.
+fn make_folder(folder: &Path) -> std::io::Result<()> {
+    if let Some(above) = folder.parent() {
+        std::fs::create_dir_all(above)?;
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
 }
 
 impl SqliteIndex {
@@ -56,35 +66,37 @@ impl SqliteIndex {
     /// [`ErrorKind::NewerFormat`], [`ErrorKind::Corrupt`], [`ErrorKind::Locked`] or
     /// [`ErrorKind::Storage`] from the file.
     pub async fn open(options: OpenOptions) -> Result<Self> {
+        let tried = format!("open the index `{}`", options.directory.display());
+        let tried = || tried.clone();
         let file = options.directory.join("index.sqlite3");
         let exists = match std::fs::metadata(&file) {
             Ok(found) if found.is_file() => true,
             Ok(_) => {
-                return Err(super::failure::corrupt(TRIED, "index.sqlite3 is not a file"));
+                return Err(super::failure::corrupt(tried(), "index.sqlite3 is not a file"));
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
-            Err(error) => return Err(disk(TRIED, error)),
+            Err(error) => return Err(disk(tried(), error)),
         };
         if !exists && !options.create {
-            return Err(missing());
+            return Err(missing(&options.directory, tried()));
         }
         if !exists {
-            std::fs::create_dir_all(&options.directory).map_err(|error| disk(TRIED, error))?;
+            make_folder(&options.directory).map_err(|error| disk(tried(), error))?;
         }
-        let recognised = if exists { look(&file).await? } else { Recognised::Blank };
+        let recognised = if exists { look(&file, &tried()).await? } else { Recognised::Blank };
         if recognised == Recognised::Blank {
             if !options.create {
-                return Err(missing());
+                return Err(missing(&options.directory, tried()));
             }
-            make(&file, &options).await?;
+            make(&file, &options, &tried()).await?;
         }
         let pool = SqlitePoolOptions::new()
             .max_connections(CONNECTIONS)
             .connect_with(connect(&file))
             .await
-            .map_err(|error| storage(TRIED, error))?;
-        let mut reading = pool.begin().await.map_err(|error| storage(TRIED, error))?;
-        let Meta { fingerprint, id_key, commit } = schema::read(&mut reading).await?;
+            .map_err(|error| storage(tried(), error))?;
+        let mut reading = pool.begin().await.map_err(|error| storage(tried(), error))?;
+        let Meta { fingerprint, id_key, commit } = schema::read(&mut reading, &tried()).await?;
         options.fingerprint.check(&fingerprint)?;
         if options.id_key.as_ref().is_some_and(|wanted| *wanted != id_key) {
             return Err(Error::new(
@@ -96,10 +108,10 @@ impl SqliteIndex {
         }
         let mut draft = Draft::default();
         rows::load(&mut reading, &mut draft, 0, i64::MAX).await?;
-        reading.rollback().await.map_err(|error| storage(TRIED, error))?;
+        reading.rollback().await.map_err(|error| storage(tried(), error))?;
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
         let writer = Writer::at(commit);
-        let generation = aside(TRIED, move || Generation::of(draft)).await?;
+        let generation = aside("open the index", move || Generation::of(draft)).await?;
         Ok(Self {
             directory: options.directory,
             pool,
@@ -118,21 +130,21 @@ impl SqliteIndex {
     }
 }
 
-async fn look(file: &Path) -> Result<Recognised> {
-    let failed = |error| storage(TRIED, error);
+async fn look(file: &Path, tried: &str) -> Result<Recognised> {
+    let failed = |error| storage(tried.to_owned(), error);
     let mut connection = SqliteConnection::connect_with(&connect(file)).await.map_err(failed)?;
-    let recognised = schema::recognise(&mut connection).await;
+    let recognised = schema::recognise(&mut connection, tried).await;
     connection.close().await.map_err(failed)?;
     recognised
 }
 
-async fn make(file: &Path, options: &OpenOptions) -> Result<()> {
+async fn make(file: &Path, options: &OpenOptions, tried: &str) -> Result<()> {
     let failed = |error| storage("create the index", error);
     let _lock = WriteLock::acquire(&options.directory)?;
     let with = connect(file).create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
     let mut connection = SqliteConnection::connect_with(&with).await.map_err(failed)?;
     // Another process may have made it in between.
-    if schema::recognise(&mut connection).await? == Recognised::Blank {
+    if schema::recognise(&mut connection, tried).await? == Recognised::Blank {
         let id_key = match &options.id_key {
             Some(key) => key.clone(),
             None => IdKey::random(&options.runtime)?,

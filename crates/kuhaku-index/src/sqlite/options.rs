@@ -54,30 +54,39 @@ impl FingerprintParts {
     /// Compares with the fingerprint of an index.
     ///
     /// # Errors
-    /// [`ErrorKind::FingerprintMismatch`] that names every part that differs.
+    /// [`ErrorKind::FingerprintMismatch`] that names every part that differs, with its settings.
     pub fn check(&self, index: &Fingerprint) -> Result<()> {
         let mut wrong = Vec::new();
-        let mut differs = |part: &str, has: &str, wanted: Option<&str>| {
+        let mut settings: Vec<&str> = Vec::new();
+        let mut differs = |part: &str, names: &[&'static str], has: &str, wanted: Option<&str>| {
             if let Some(wanted) = wanted.filter(|wanted| *wanted != has) {
                 wrong.push(format!("its {part} is `{has}`, not `{wanted}`"));
+                settings.extend_from_slice(names);
             }
         };
-        differs("tokenizer", index.tokenizer.as_str(), self.tokenizer.map(Tokenizer::as_str));
-        differs("language", index.language.as_str(), self.language.map(Language::as_str));
-        differs("masker", &index.masker, self.masker.as_deref());
-        differs("chunker", &index.chunker, self.chunker.as_deref());
+        let wanted = self.tokenizer.map(Tokenizer::as_str);
+        differs("tokenizer", &["rag.tokenizer"], index.tokenizer.as_str(), wanted);
+        let wanted = self.language.map(Language::as_str);
+        differs("language", &["rag.language"], index.language.as_str(), wanted);
+        differs("masker", &[], &index.masker, self.masker.as_deref());
+        let sizes = ["rag.chunk_size", "rag.chunk_overlap", "rag.chunk_unit"];
+        differs("chunker", &sizes, &index.chunker, self.chunker.as_deref());
         let name = |embedder: &Option<String>| embedder.clone().unwrap_or_else(|| "none".into());
         let wanted = self.embedder.as_ref().map(name);
-        differs("embedder", &name(&index.embedder), wanted.as_deref());
+        differs("embedder", &[], &name(&index.embedder), wanted.as_deref());
         if wrong.is_empty() {
             return Ok(());
         }
+        let own = match settings.as_slice() {
+            [] => "use what the index has".to_owned(),
+            names => format!("set `{}` to what the index has", names.join("`, `")),
+        };
         Err(Error::new(
             ErrorKind::FingerprintMismatch,
             "open the index with these settings",
             wrong.join(", and "),
         )
-        .next("use the index's own settings, or run `kuhaku ingest … --reindex`"))
+        .next(format!("{own}, or run `kuhaku ingest … --reindex`")))
     }
 }
 
@@ -88,7 +97,8 @@ impl FingerprintParts {
 pub struct OpenOptions {
     /// The folder of the index.
     pub directory: PathBuf,
-    /// Whether a missing index is made, folder included. False by default.
+    /// Whether a missing index is made. A folder that is missing too is made for its owner alone
+    /// (mode 0700 on Unix). False by default.
     pub create: bool,
     /// What the caller insists on.
     pub fingerprint: FingerprintParts,

@@ -85,11 +85,14 @@ pub(super) enum Recognised {
     Blank,
 }
 
-/// Looks at the marks of a file without changing it.
-pub(super) async fn recognise(connection: &mut SqliteConnection) -> Result<Recognised> {
-    const TRIED: &str = "open the index";
+/// Looks at the marks of a file without changing it. Errors say that `tried` was tried.
+pub(super) async fn recognise(
+    connection: &mut SqliteConnection,
+    tried: &str,
+) -> Result<Recognised> {
+    let tried = || tried.to_owned();
     let number = |sql: &'static str| sqlx::query_scalar::<_, i64>(sql);
-    let failed = |error| storage(TRIED, error);
+    let failed = |error| storage(tried(), error);
     let application =
         number("PRAGMA application_id").fetch_one(&mut *connection).await.map_err(failed)?;
     let version =
@@ -99,18 +102,18 @@ pub(super) async fn recognise(connection: &mut SqliteConnection) -> Result<Recog
         if application == 0 && version == 0 && tables.map_err(failed)? == 0 {
             return Ok(Recognised::Blank);
         }
-        return Err(corrupt(TRIED, "index.sqlite3 is a database of another program"));
+        return Err(corrupt(tried(), "index.sqlite3 is a database of another program"));
     }
     if version > VERSION {
         return Err(Error::new(
             ErrorKind::NewerFormat,
-            TRIED,
+            tried(),
             format!("its format is version {version}, and this build reads up to {VERSION}"),
         )
         .next("use the newer kuhaku that wrote it"));
     }
     if version < 1 {
-        return Err(corrupt(TRIED, "its format version is not a version"));
+        return Err(corrupt(tried(), "its format version is not a version"));
     }
     Ok(Recognised::Index)
 }
@@ -170,13 +173,12 @@ pub(super) async fn write_fingerprint(
     write(connection, "fingerprint", &json).await
 }
 
-/// Reads the `meta` table.
-pub(super) async fn read(connection: &mut SqliteConnection) -> Result<Meta> {
-    const TRIED: &str = "open the index";
+/// Reads the `meta` table. Errors say that `tried` was tried.
+pub(super) async fn read(connection: &mut SqliteConnection, tried: &str) -> Result<Meta> {
     let rows: Vec<(String, Vec<u8>)> = sqlx::query_as("SELECT key, value FROM meta")
         .fetch_all(connection)
         .await
-        .map_err(|error| storage(TRIED, error))?;
+        .map_err(|error| storage(tried.to_owned(), error))?;
     let value = |name: &str| rows.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     let fingerprint = value("fingerprint").and_then(|json| serde_json::from_slice(json).ok());
     let id_key = value("id_key").and_then(|key| <[u8; 32]>::try_from(key.as_slice()).ok());
@@ -184,7 +186,7 @@ pub(super) async fn read(connection: &mut SqliteConnection) -> Result<Meta> {
         (Some(fingerprint), Some(key), Some(commit)) => {
             Ok(Meta { fingerprint, id_key: IdKey::from_bytes(key), commit: commit.clone() })
         }
-        _ => Err(corrupt(TRIED, "its settings are missing or unreadable")),
+        _ => Err(corrupt(tried.to_owned(), "its settings are missing or unreadable")),
     }
 }
 

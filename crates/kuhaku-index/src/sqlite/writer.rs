@@ -72,7 +72,7 @@ impl SqliteIndex {
 
     /// Takes over what another writer has committed since, so that nothing of it is overwritten.
     async fn follow(&self, writer: &mut Writer, connection: &mut SqliteConnection) -> Result<()> {
-        let meta = schema::read(&mut *connection).await?;
+        let meta = schema::read(&mut *connection, TRIED).await?;
         if meta.commit == writer.commit {
             return Ok(());
         }
