@@ -205,6 +205,15 @@ fn files_of_trec_eval_name_their_bad_lines() {
     );
 }
 
+#[test]
+fn a_gzip_file_that_is_cut_is_unreadable() {
+    let folder = Folder::new();
+    let path = folder.put("set.jsonl.gz", full("1"));
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    assert_eq!(Dataset::golden(&path).unwrap_err().kind(), &ErrorKind::Unreadable);
+}
+
 fn numbered(count: usize) -> Dataset {
     let case = |at: usize| Case::new(Sample::new(at.to_string(), "?"), Expected::default());
     Dataset::new("numbers", (0..count).map(case)).unwrap()

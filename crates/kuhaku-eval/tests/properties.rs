@@ -10,8 +10,9 @@
 use std::collections::BTreeMap;
 
 use kuhaku_eval::{
-    Case, Cut, Expected, GradedRanking, ListAlignment, Measure, ObjectRules, Outcome, Sample,
-    Scorer, TextRule, TrecRun,
+    BeirFolder, Bootstrap, Case, Cut, Dataset, Expected, GradedRanking, ListAlignment, Measure,
+    ObjectRules, Outcome, PairedT, Run, Sample, Scorer, TextRule, TrecRun, benjamini_hochberg,
+    holm, percentile, randomisation_test, read_qrels,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -144,6 +145,45 @@ proptest! {
         for (measure, score) in scorer.measures().iter().zip(scores) {
             prop_assert!((score.value().unwrap() - 1.0).abs() < 1e-12, "{measure}: {score:?}");
         }
+    }
+}
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![any::<f64>(), 0.0..1.0, Just(0.0), Just(f64::MAX), Just(f64::NAN)]
+}
+
+proptest! {
+    #[test]
+    fn statistics_stay_in_range_on_any_numbers(
+        values in prop::collection::vec(number(), 0..30),
+        seed: u64,
+    ) {
+        if let Some(interval) = Bootstrap::new(seed).resamples(100).interval(&values) {
+            prop_assert!(interval.low <= interval.high, "{interval:?}");
+        }
+        let p = randomisation_test(&values, 99, seed);
+        let t = PairedT::new(&values).map(|test| test.p);
+        for p in p.into_iter().chain(t).chain(holm(&values)).chain(benjamini_hochberg(&values)) {
+            prop_assert!((0.0..=1.0).contains(&p), "{p}");
+        }
+        percentile(&values, values.first().copied().unwrap_or_default());
+    }
+
+    #[test]
+    fn readers_take_any_bytes(
+        bytes in prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..200),
+            "([a-z0-9\"{}:,\\[\\] \t\r\n]|\"question\"|\"_id\"|Q0 ){0,60}".prop_map(String::into_bytes),
+        ],
+        packed: bool,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(if packed { "file.gz" } else { "file" });
+        std::fs::write(&path, bytes).unwrap();
+        // What they give is tested elsewhere; here they must come back.
+        let _ = (Dataset::golden(&path), Dataset::csv(&path), TrecRun::read(&path));
+        let _ = (read_qrels(&path), Run::read(&path));
+        let _ = BeirFolder::open(folder.path());
     }
 }
 

@@ -58,12 +58,18 @@ impl Bootstrap {
         self
     }
 
-    /// The interval of the mean; `None` of fewer than two values or of one that is not finite.
+    /// The interval of the mean; `None` of fewer than two values, of one that is not finite, and
+    /// where sums leave the range of numbers.
     pub fn interval(&self, values: &[f64]) -> Option<Interval> {
         if values.len() < 2 || values.iter().any(|value| !value.is_finite()) {
             return None;
         }
         let observed = mean(values)?;
+        let interval = self.around(values, observed)?;
+        (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
+    }
+
+    fn around(&self, values: &[f64], observed: f64) -> Option<Interval> {
         if values.len() > MOST_DRAWN {
             return Some(self.normal(values, observed));
         }
