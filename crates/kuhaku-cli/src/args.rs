@@ -73,9 +73,13 @@ pub(crate) struct IngestArgs {
     /// Only callers with one of these roles see the documents; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
+    /// Forget tags that an earlier --tag gave: what the documents state counts again, else everybody
+    /// sees them
+    #[arg(long, conflicts_with = "tags")]
+    pub(crate) untag: bool,
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
-    /// Empty the index first, and take on today's settings
+    /// Empty the index first: all documents and all tags go, and today's settings are taken on
     #[arg(long)]
     pub(crate) reindex: bool,
 }
@@ -121,16 +125,18 @@ pub(crate) struct CallerArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SearchArgs {
-    /// What to look for
-    pub(crate) query: String,
+    /// What to look for; quotes around several words are not needed
+    #[arg(required = true)]
+    pub(crate) query: Vec<String>,
     #[command(flatten)]
     pub(crate) caller: CallerArgs,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct AskArgs {
-    /// The question
-    pub(crate) question: String,
+    /// The question; quotes around it are not needed
+    #[arg(required = true)]
+    pub(crate) question: Vec<String>,
     /// Ingest these files and folders first; without --index into an index that is thrown away
     #[arg(long = "docs", value_name = "PATH")]
     pub(crate) docs: Vec<PathBuf>,

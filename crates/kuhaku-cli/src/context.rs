@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kuhaku::{
     AskRequest, Filter, IngestOptions, Rag, RagBuilder, Result, Roles, Scope, Section as _,
-    Sources, WalkOptions,
+    Sources, TagRule, WalkOptions,
 };
 
 use crate::args::{CallerArgs, Common, WalkArgs};
@@ -108,12 +108,12 @@ impl WalkArgs {
     }
 }
 
-/// The options of an ingest with these tags.
-pub(crate) fn ingest_options(tags: &[String], walk: WalkOptions) -> Result<IngestOptions> {
+/// The options of an ingest.
+pub(crate) fn ingest_options(tags: TagRule, walk: WalkOptions) -> IngestOptions {
     let mut options = IngestOptions::default();
-    options.tags = kuhaku::AccessTags::new(tags)?;
+    options.tags = tags;
     options.walk = walk;
-    Ok(options)
+    options
 }
 
 /// The folder above a path, for ids in an index that is thrown away.

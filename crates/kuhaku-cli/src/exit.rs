@@ -9,7 +9,7 @@ pub(crate) enum Exit {
     Done,
     /// 1: an error; nothing of this command's last step took effect.
     Failed,
-    /// 3: no answer, no hit, or nothing of that name.
+    /// 3: no answer, no hit, nothing of that name, or something for `doctor` to name.
     Nothing,
     /// 4: the question, or the reply, was held back for safety.
     Refused,
@@ -41,7 +41,7 @@ Exit status:
   0    done; for a question, answered
   1    error
   2    wrong usage
-  3    no answer, no hit, or nothing of that name
+  3    no answer, no hit, nothing of that name, or something to fix (doctor)
   4    held back for safety
   5    done, but some documents could not be read
   6    done, but an evaluation did not meet a condition

@@ -37,7 +37,7 @@ async fn run(args: &Args, console: &Console) -> Exit {
     let outcome = tokio::select! {
         outcome = commands::run(args, console) => outcome,
         _ = tokio::signal::ctrl_c() => {
-            console.note("interrupted; what was reported as stored is kept");
+            console.note("interrupted; what was stored so far is kept, and the same command goes on from there");
             return Exit::Interrupted;
         }
     };

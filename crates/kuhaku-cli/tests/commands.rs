@@ -61,6 +61,12 @@ fn tags_hide_documents_from_callers_without_the_role() {
     assert!(!outsider.stdout.contains("Plover"));
     let insider = place.run(&["ask", question, "--role", "other", "--role", "staff"]);
     assert_eq!((insider.code, insider.stdout.contains("Plover")), (0, true));
+    // Ingesting again, in whatever way, does not widen who may see it; only saying so does.
+    place.run(&["ingest", "notes"]);
+    place.run(&["ask", "--docs", "notes", "--index", "kuhaku-data", "anything"]);
+    assert_eq!(place.run(&["ask", question]).code, 3);
+    place.run(&["ingest", "notes", "--untag"]);
+    assert_eq!(place.run(&["ask", question]).code, 0);
     let blank = place.run(&["ingest", "notes", "--tag", " "]);
     assert_eq!(blank.code, 1);
     assert!(blank.stderr.contains("core.invalid_input"), "{}", blank.stderr);
@@ -178,10 +184,11 @@ fn an_index_made_with_other_settings_is_refused_and_can_be_made_anew() {
 fn the_doctor_says_what_is_missing_and_what_to_do() {
     let place = notes();
     let before = place.run(&["doctor"]);
-    assert_eq!(before.code, 0);
-    assert!(before.stdout.contains("missing index") && before.stdout.contains("next: "));
+    assert_eq!(before.code, 3);
+    assert!(before.stdout.contains("fix index") && before.stdout.contains("next: "));
     place.run(&["ingest", "notes"]);
-    let (_, after) = place.json(&["doctor"]);
+    let (code, after) = place.json(&["doctor"]);
+    assert_eq!(code, 0);
     assert!(after["findings"].as_array().unwrap().iter().all(|finding| finding["fine"] == true));
 }
 
@@ -189,7 +196,7 @@ fn the_doctor_says_what_is_missing_and_what_to_do() {
 fn only_results_go_to_standard_output() {
     let place = notes();
     place.run(&["ingest", "notes"]);
-    let answer = place.run(&["ask", "What is the guest network called?"]);
+    let answer = place.run(&["ask", "What", "is", "the", "guest", "network", "called?"]);
     assert_eq!(
         answer.stdout,
         "The guest network is called Plover. [S1]\n\n[S1] Wifi — notes/wifi.md\n"

@@ -81,6 +81,10 @@ pub struct Citation {
     pub title: String,
     /// Where the document came from.
     pub source: String,
+    /// The headings above the chunk, outermost first.
+    pub headings: Vec<String>,
+    /// The page or slide, from 1.
+    pub page: Option<u32>,
 }
 
 impl Citation {
@@ -90,6 +94,8 @@ impl Citation {
             chunk: source.chunk.clone(),
             title: source.title.clone(),
             source: source.source.clone(),
+            headings: source.headings.clone(),
+            page: source.page,
         }
     }
 }

@@ -73,13 +73,16 @@ pub(crate) fn extract(
     (!picked.is_empty()).then(|| picked.join(" "))
 }
 
-/// The sentences of a text, white space folded, without Markdown's line markers and without tags.
-/// Headings are no sentences.
+/// The sentences of a text, white space folded, without Markdown's line and emphasis markers and
+/// without tags. Headings, and the header rows of tables, are no sentences.
 fn sentences(text: &str) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
     let mut open = false;
-    for line in text.lines() {
-        let line = line.trim();
+    let mut lines = text.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        if line.starts_with('|') && lines.peek().is_some_and(|next| is_rule(next)) {
+            continue;
+        }
         let (starts, content) = match unmark(line) {
             Line::Blank | Line::Heading => {
                 open = false;
@@ -97,7 +100,10 @@ fn sentences(text: &str) -> Vec<String> {
         }
         open = true;
     }
-    let fold = |sentence: &str| sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+    let fold = |sentence: &str| {
+        let plain = sentence.replace("**", "").replace("__", "").replace('`', "");
+        plain.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
     blocks
         .iter()
         .flat_map(|block| block.unicode_sentences())
@@ -113,17 +119,25 @@ enum Line<'a> {
     Text(&'a str),
 }
 
+/// A line that only draws: under a heading, between parts, below the header of a table.
+fn is_rule(line: &str) -> bool {
+    let draws = |c: char| matches!(c, '-' | '=' | '*' | '_' | '|' | ':' | ' ');
+    !line.is_empty() && line.chars().all(draws)
+}
+
 /// What kind of line this is in Markdown, without its marker.
 fn unmark(line: &str) -> Line<'_> {
-    let rule = |c: char| matches!(c, '-' | '=' | '*' | '_' | '|' | ':' | ' ');
-    if line.is_empty() || line.chars().all(rule) {
+    if line.is_empty() || is_rule(line) {
         return Line::Blank;
     }
     let hashes = line.trim_start_matches('#');
     if hashes.len() < line.len() && (hashes.is_empty() || hashes.starts_with(' ')) {
         return Line::Heading;
     }
-    for marker in ["- ", "* ", "+ ", "> ", "| "] {
+    if let Some(cells) = line.strip_prefix('|') {
+        return Line::Item(cells.trim_end_matches('|').trim());
+    }
+    for marker in ["- ", "* ", "+ ", "> "] {
         if let Some(content) = line.strip_prefix(marker) {
             return Line::Item(content.trim());
         }
@@ -144,15 +158,9 @@ mod tests {
     #[test]
     fn wrapped_lines_join_and_markers_go() {
         let text = "# Leave\n\nEmployees get 25 days\nper year. Ask early.\n\n- First item [S3]\n\
-                    2. Second\n\n| a | b |\n|---|---|\n| c | d |\n";
-        let expected = [
-            "Employees get 25 days per year.",
-            "Ask early.",
-            "First item",
-            "Second",
-            "a | b |",
-            "c | d |",
-        ];
+                    2. **Second** `x`\n\n| a | b |\n|---|---|\n| c | d |\n";
+        let expected =
+            ["Employees get 25 days per year.", "Ask early.", "First item", "Second x", "c | d"];
         let found = sentences(text);
         let found: Vec<&str> = found.iter().map(|sentence| sentence.trim()).collect();
         assert_eq!(found, expected);

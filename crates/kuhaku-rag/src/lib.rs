@@ -21,7 +21,7 @@ pub use engine::{RagEngine, RagEngineBuilder};
 pub use error::{Error, ErrorKind, Result};
 pub use ingest::{
     DocumentOutcome, DocumentReport, IngestOptions, IngestProgress, IngestReport, Ingestor, Note,
-    TextDocument,
+    TagRule, TextDocument,
 };
 pub use location::require_paths;
 pub use messages::Messages;

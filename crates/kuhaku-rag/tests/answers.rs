@@ -246,7 +246,7 @@ async fn the_form_of_an_answer_is_fixed() {
         "abstained citations generate_ms mode redactions retrieve_ms retrieved skipped sources text \
          total_ms trace_id usage version"
     );
-    assert_eq!(keys(&value["citations"][0]), "chunk source tag title");
+    assert_eq!(keys(&value["citations"][0]), "chunk headings page source tag title");
     assert_eq!(
         keys(&value["sources"][0]),
         "chunk doc_type headings page range source tag text title"

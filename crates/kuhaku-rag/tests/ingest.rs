@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use kuhaku_core::{AccessTags, DocumentId};
-use kuhaku_rag::{DocumentOutcome, IngestOptions, RagSettings, TextDocument};
+use kuhaku_rag::{DocumentOutcome, IngestOptions, RagSettings, TagRule, TextDocument};
 use support::{Base, anonymous, with_roles};
 
 /// ING-01
@@ -183,9 +183,35 @@ async fn tags_are_part_of_what_makes_a_document_unchanged() {
     let paths = [folder.path().to_path_buf()];
     let mut options = IngestOptions::default();
     base.ingestor.paths(&paths, &options, &mut ()).await.unwrap();
-    options.tags = AccessTags::new(["hr"]).unwrap();
+    options.tags = TagRule::set(AccessTags::new(["hr"]).unwrap());
     let report = base.ingestor.paths(&paths, &options, &mut ()).await.unwrap();
     assert_eq!(report.documents[0].outcome, DocumentOutcome::Updated);
     let engine = base.engine().build().unwrap();
     assert!(engine.search(&anonymous("alpha")).await.unwrap().hits.is_empty());
+}
+
+/// Who may see a document never widens by accident.
+#[tokio::test]
+async fn tags_that_were_set_stay_until_they_are_set_anew_or_reset() {
+    let base = Base::new();
+    let engine = base.engine().build().unwrap();
+    let seen = async |roles: &[&str]| {
+        !engine.search(&with_roles("salary", roles)).await.unwrap().hits.is_empty()
+    };
+    base.add("a.md", "The salary is ninety.", &["board"]).await;
+    let again = base.add("a.md", "The salary is ninety.", &[]).await;
+    assert_eq!((again.outcome, again.chunks), (DocumentOutcome::Unchanged, 1));
+    let changed = base.add("a.md", "The salary is eighty.", &[]).await;
+    assert_eq!(changed.outcome, DocumentOutcome::Updated);
+    assert!(!seen(&[]).await && seen(&["board"]).await);
+    let stated = "---\naccess_tags: [hr]\n---\nThe salary is seventy.";
+    let report = base.add("a.md", stated, &[]).await;
+    assert_eq!(report.warnings[0].code, "tags_overridden");
+    assert!(!seen(&["hr"]).await && seen(&["board"]).await);
+    let reset = TextDocument::new("a.md", stated).reset_tags();
+    assert_eq!(base.ingestor.text(reset).await.unwrap().outcome, DocumentOutcome::Updated);
+    assert!(seen(&["hr"]).await && !seen(&["board"]).await);
+    // What the document states follows the document.
+    base.add("a.md", "The salary is sixty.", &[]).await;
+    assert!(seen(&[]).await);
 }

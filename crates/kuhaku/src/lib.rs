@@ -90,7 +90,7 @@ pub use kuhaku_rag as rag;
 pub use kuhaku_rag::{
     Answer, AskRequest, Citation, DocumentOutcome, DocumentReport, Found, Hit, IngestOptions,
     IngestProgress, IngestReport, Messages, Mode, ModelSettings, Prompt, RagSettings, Retriever,
-    SearchAnswer, Source, TextDocument, require_paths,
+    SearchAnswer, Source, TagRule, TextDocument, require_paths,
 };
 pub use settings::{settings_sections, unknown_settings};
 #[cfg(all(feature = "rag", feature = "eval"))]

@@ -1,7 +1,8 @@
 //! `kuhaku ask`.
 
-use kuhaku::{Answer, Mode, Rag, Result, WalkOptions, one_line, require_paths};
+use kuhaku::{Answer, Mode, Rag, Result, TagRule, WalkOptions, one_line, require_paths};
 
+use super::search::place;
 use crate::args::AskArgs;
 use crate::console::Console;
 use crate::context::{Context, above, ingest_options};
@@ -14,7 +15,7 @@ pub(crate) async fn run(args: &AskArgs, context: &Context<'_>) -> Result<Exit> {
     } else {
         read_documents(args, context).await?
     };
-    let answer = rag.ask_with(&args.caller.request(&args.question)).await?;
+    let answer = rag.ask_with(&args.caller.request(&args.question.join(" "))).await?;
     if context.console.json() {
         context.console.value(&answer);
     } else {
@@ -40,7 +41,7 @@ async fn read_documents(args: &AskArgs, context: &Context<'_>) -> Result<Rag> {
         }
         builder.temporary().open().await?
     };
-    let options = ingest_options(&[], WalkOptions::default())?;
+    let options = ingest_options(TagRule::Keep, WalkOptions::default());
     let report = rag.ingest_paths(&args.docs, &options, &mut Bar::new()).await?;
     super::ingest::remarks(&report, context.console);
     Ok(rag)
@@ -53,7 +54,11 @@ fn print(answer: &Answer, console: &Console) {
     }
     for citation in &answer.citations {
         let title = Console::bold(&one_line(&citation.title, 120));
-        console.line(&format!("{} {title} — {}", citation.tag, one_line(&citation.source, 200)));
+        let place = place(&citation.source, &citation.title, &citation.headings, citation.page);
+        console.line(&format!("{} {title} — {place}", citation.tag));
+    }
+    if answer.abstained && !answer.retrieved.is_empty() {
+        console.note("(some passages share words with the question: `kuhaku search` lists them)");
     }
     if answer.mode == Mode::Extractive {
         console.note("(no model is configured: these are sentences of the documents)");

@@ -27,14 +27,15 @@ pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
     } else {
         console.line(&format!("kuhaku {}", env!("CARGO_PKG_VERSION")));
         for finding in &findings {
-            let mark = if finding.fine { "ok     " } else { "missing" };
+            let mark = if finding.fine { "ok " } else { "fix" };
             console.line(&format!("{mark} {}: {}", Console::bold(finding.what), finding.says));
             if let Some(next) = &finding.next {
-                console.line(&format!("        next: {next}"));
+                console.line(&format!("    next: {next}"));
             }
         }
     }
-    Ok(Exit::Done)
+    let fine = findings.iter().all(|finding| finding.fine);
+    Ok(if fine { Exit::Done } else { Exit::Nothing })
 }
 
 fn settings(context: &Context<'_>) -> Finding {
@@ -59,9 +60,15 @@ async fn index(context: &Context<'_>) -> Result<Finding> {
                 0 => String::new(),
                 held => format!(", {held} held back"),
             };
+            let made = rag.index().fingerprint();
             let says = format!(
-                "{shown} holds {} documents in {} passages{held}, with {} sets of access tags",
-                totals.documents, totals.chunks, totals.visibility_classes
+                "{shown} holds {} documents in {} passages{held}, with {} sets of access tags; \
+                 language {}, chunks {}",
+                totals.documents,
+                totals.chunks,
+                totals.visibility_classes,
+                made.language,
+                made.chunker
             );
             let next =
                 (totals.documents == 0).then(|| "run `kuhaku ingest PATH` to fill it".to_string());

@@ -1,6 +1,6 @@
 //! `kuhaku ingest`.
 
-use kuhaku::{DocumentOutcome, IngestReport, Result, require_paths};
+use kuhaku::{AccessTags, DocumentOutcome, IngestReport, Result, TagRule, require_paths};
 
 use crate::args::IngestArgs;
 use crate::console::Console;
@@ -11,7 +11,9 @@ use crate::progress::Bar;
 pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit> {
     // Before the index, which may have to be made.
     require_paths(&args.paths)?;
-    let options = ingest_options(&args.tags, args.walk.options())?;
+    let tags = AccessTags::new(&args.tags)?;
+    let tags = if args.untag { TagRule::Reset } else { TagRule::set(tags) };
+    let options = ingest_options(tags, args.walk.options());
     let builder = context.builder()?.reindex(args.reindex);
     let rag = context.open(builder).await?;
     let report = rag.ingest_paths(&args.paths, &options, &mut Bar::new()).await?;
@@ -21,6 +23,9 @@ pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit
         context.console.line(&summary(&report));
     }
     remarks(&report, context.console);
+    if report.documents.is_empty() {
+        context.console.note("no file of a format that is read was found");
+    }
     let failed = report.count(DocumentOutcome::Failed);
     Ok(if failed > 0 { Exit::Partial } else { Exit::Done })
 }

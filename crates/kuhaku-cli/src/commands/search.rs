@@ -12,7 +12,7 @@ const EXCERPT: usize = 240;
 
 pub(crate) async fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Exit> {
     let rag = context.open_existing().await?;
-    let answer = rag.search(&args.caller.request(&args.query)).await?;
+    let answer = rag.search(&args.caller.request(&args.query.join(" "))).await?;
     let console = context.console;
     if console.json() {
         console.value(&answer);
@@ -39,7 +39,20 @@ fn heading(hit: &Found) -> String {
     let bm25 = found.bm25.map(|score| format!("bm25 {score:.3}, ")).unwrap_or_default();
     let signals = format!("({bm25}coverage {:.2})", found.coverage);
     let title = Console::bold(&one_line(&found.title, 120));
-    let page = hit.page.map(|page| format!(", page {page}")).unwrap_or_default();
-    let place = format!("{}{page}", one_line(&found.source, 200));
+    let place = place(&found.source, &found.title, &hit.headings, hit.page);
     format!("{title} — {place} {}", Console::dim(&signals))
+}
+
+/// Where a passage stands: the document's path, the headings below its title, the page.
+pub(super) fn place(source: &str, title: &str, headings: &[String], page: Option<u32>) -> String {
+    let below = headings.iter().filter(|heading| heading.as_str() != title);
+    let below: Vec<String> = below.map(|heading| one_line(heading, 80)).collect();
+    let mut place = one_line(source, 200);
+    if !below.is_empty() {
+        place.push_str(&format!(" › {}", below.join(" › ")));
+    }
+    if let Some(page) = page {
+        place.push_str(&format!(", page {page}"));
+    }
+    place
 }

@@ -31,18 +31,19 @@ pub struct UnknownName {
 /// environment, values set by the program. Nothing is read that was not added here (R11).
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    file: Option<Figment>,
+    file: Option<Layer>,
     dotenv: BTreeMap<String, String>,
     env: BTreeMap<String, String>,
     explicit: Dict,
 }
 
 /// One layer of nested values, under a name for messages.
-struct Layer(&'static str, Dict);
+#[derive(Clone, Debug)]
+struct Layer(String, Dict);
 
 impl Provider for Layer {
     fn metadata(&self) -> Metadata {
-        Metadata::named(self.0)
+        Metadata::named(self.0.clone())
     }
 
     fn data(&self) -> figment::Result<Map<Profile, Dict>> {
@@ -149,12 +150,19 @@ impl Sources {
             Error::new(ErrorKind::SettingsFile, tried, wrong)
                 .next("check the path, and that the file is TOML")
         };
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| failed("it cannot be read as UTF-8 text").caused_by(source))?;
-        let layer = Figment::from(Toml::string(&text));
+        let text = std::fs::read_to_string(path).map_err(|source| {
+            let wrong = match source.kind() {
+                std::io::ErrorKind::NotFound => "there is no such file",
+                std::io::ErrorKind::InvalidData => "it is not UTF-8 text",
+                _ => "the operating system refused",
+            };
+            failed(wrong).caused_by(source)
+        })?;
         // The parser's message quotes the line, which may hold a key: it is not passed on.
-        layer.data().map_err(|_| failed("it is not valid TOML"))?;
-        self.file = Some(layer);
+        let data = Figment::from(Toml::string(&text)).data();
+        let data = data.map_err(|_| failed("it is not valid TOML"))?;
+        let dict = data.into_values().next().unwrap_or_default();
+        self.file = Some(Layer(format!("`{}`", path.display()), dict));
         Ok(self)
     }
 
@@ -169,10 +177,10 @@ impl Sources {
     fn layered(&self) -> Figment {
         self.file
             .clone()
-            .unwrap_or_default()
-            .merge(Layer("the dotenv file", nest(&self.dotenv)))
-            .merge(Layer("the environment", nest(&self.env)))
-            .merge(Layer("the program", self.explicit.clone()))
+            .map_or_else(Figment::new, Figment::from)
+            .merge(Layer("the dotenv file".into(), nest(&self.dotenv)))
+            .merge(Layer("the environment".into(), nest(&self.env)))
+            .merge(Layer("the program".into(), self.explicit.clone()))
     }
 
     /// The value at `path`, else the value of the first alias that is set in the environment or,
@@ -191,7 +199,7 @@ impl Sources {
     pub fn blame(&self, value: &Value, wrong: &str) -> String {
         let layered = self.layered();
         match layered.get_metadata(value.tag()) {
-            Some(metadata) => format!("{wrong} (in {})", metadata.name.to_lowercase()),
+            Some(metadata) => format!("{wrong} (in {})", metadata.name),
             None => wrong.into(),
         }
     }
@@ -232,8 +240,7 @@ impl Sources {
                     .push(UnknownName { name: name.clone(), nearest: nearest(name, &variables) });
             }
         }
-        let file = self.file.as_ref().and_then(|file| file.data().ok()).unwrap_or_default();
-        for dict in file.values() {
+        if let Some(Layer(_, dict)) = &self.file {
             for name in leaves(dict, "") {
                 // A map-valued setting has leaves of its own below the setting's path.
                 let known =
@@ -262,7 +269,9 @@ fn leaves(dict: &Dict, prefix: &str) -> Vec<String> {
 }
 
 fn nearest(name: &str, known: &[String]) -> Option<String> {
-    let score = |other: &String| strsim::jaro_winkler(name, other);
+    // A common beginning says nothing when all names have it.
+    let bare = |name: &str| name.strip_prefix(PREFIX).unwrap_or(name).to_ascii_lowercase();
+    let score = |other: &String| strsim::jaro_winkler(&bare(name), &bare(other));
     let best = known.iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
     (score(best) >= 0.85).then(|| best.clone())
 }
@@ -374,6 +383,7 @@ mod tests {
         std::fs::write(&toml, "[sample]\ntopk = 6\nkinds = { a = \"b\" }\n").unwrap();
         let sources = Sources::new().toml(&toml).unwrap().env([
             ("KUHAKU_SAMPLE__TOPK", "1"),
+            ("KUHAKU_XYZZY", "1"),
             ("KUHAKU_TEST_MODELS", "x"),
             ("PATH", "y"),
         ]);
@@ -382,6 +392,7 @@ mod tests {
             unknown.iter().map(|u| (u.name.as_str(), u.nearest.as_deref())).collect();
         let expected = [
             ("KUHAKU_SAMPLE__TOPK", Some("KUHAKU_SAMPLE__TOP_K")),
+            ("KUHAKU_XYZZY", None),
             ("sample.topk", Some("sample.top_k")),
         ];
         assert_eq!(found, expected);

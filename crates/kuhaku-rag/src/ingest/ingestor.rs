@@ -16,6 +16,7 @@ use kuhaku_ingest::{
 
 use crate::error::{Adopt as _, Error, ErrorKind, Result};
 use crate::ingest::report::{DocumentOutcome, DocumentReport, IngestReport, Note};
+use crate::ingest::tags::TagRule;
 use crate::ingest::text::TextDocument;
 use crate::location::{Location, require_paths, resolve};
 use crate::settings::RagSettings;
@@ -29,9 +30,8 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct IngestOptions {
-    /// Who may see the documents. Empty for what each one's front matter states, else for
-    /// everybody. Wins over front matter, so that a file cannot widen what the caller restricts.
-    pub tags: AccessTags,
+    /// Who may see the documents.
+    pub tags: TagRule,
     /// Which files of a folder are taken.
     pub walk: WalkOptions,
 }
@@ -98,7 +98,7 @@ impl Ingestor {
     }
 
     /// The fingerprint of an index that is filled under these settings; parts without a setting
-    /// are taken from `stored`.
+    /// have their defaults.
     ///
     /// # Errors
     /// `ingest.invalid_input` for sizes that contradict each other.
@@ -140,13 +140,8 @@ impl Ingestor {
         if let Some(format) = document.format {
             source = source.format(format);
         }
-        let hash = self.content_hash(
-            &document.name,
-            document.text.as_bytes(),
-            document.format,
-            &document.tags,
-            &document.metadata,
-        );
+        let (bytes, metadata) = (document.text.as_bytes(), &document.metadata);
+        let hash = self.content_hash(&document.name, bytes, document.format, metadata);
         let mut report = IngestReport::new();
         let mut pending = Pending::default();
         let (line, ready) = self
@@ -242,7 +237,7 @@ impl Ingestor {
         };
         let none = BTreeMap::new();
         let (shown, format) = (location.shown.as_str(), Some(file.format));
-        let hash = self.content_hash(shown, &bytes, format, &options.tags, &none);
+        let hash = self.content_hash(shown, &bytes, format, &none);
         let source = Source::from_bytes(shown, bytes).format(file.format);
         self.prepare(id, hash, shown, source, &options.tags, none).await.map(Some)
     }
@@ -254,16 +249,24 @@ impl Ingestor {
         hash: ContentHash,
         name: &str,
         source: Source,
-        tags: &AccessTags,
+        tags: &TagRule,
         metadata: BTreeMap<String, String>,
     ) -> Result<(DocumentReport, Option<DocumentRecord>)> {
         let name = self.masker.mask(name).text().to_string();
-        let stored =
-            self.index.maintenance().stored(&id).await.adopt()?.map(|stored| stored.content);
-        if stored == Some(hash) {
-            let mut line = DocumentReport::new(name, DocumentOutcome::Unchanged);
-            line.id = Some(id);
-            return Ok((line, None));
+        let stored = self.index.maintenance().stored(&id).await.adopt()?;
+        let pinned = tags.pinned(stored.as_ref());
+        if let Some(stored) = stored.filter(|it| it.content == hash) {
+            let same = match &pinned {
+                Some(tags) => stored.pinned_tags && stored.tags == *tags,
+                None => !stored.pinned_tags,
+            };
+            if same {
+                let mut line = DocumentReport::new(name, DocumentOutcome::Unchanged);
+                line.id = Some(id);
+                line.chunks = usize::try_from(stored.chunks).unwrap_or(usize::MAX);
+                line.quarantined = usize::try_from(stored.quarantined).unwrap_or(usize::MAX);
+                return Ok((line, None));
+            }
         }
         let prepared = match self.preparer.prepare(source) {
             Ok(prepared) => prepared,
@@ -281,12 +284,12 @@ impl Ingestor {
         let note =
             |warning: &kuhaku_ingest::Warning| Note::new(warning.code(), warning.to_string());
         line.warnings = prepared.warnings.iter().map(note).collect();
-        if !tags.is_empty() && prepared.tags.as_ref().is_some_and(|stated| stated != tags) {
-            let message =
-                "the document states other access tags than the caller; the caller's hold";
+        let stated = prepared.tags.as_ref();
+        if stated.is_some_and(|stated| pinned.as_ref().is_some_and(|tags| tags != stated)) {
+            let message = "the document states other access tags than were set; those set hold";
             line.warnings.push(Note::new("tags_overridden", message));
         }
-        Ok((line, Some(self.record(id, hash, prepared, tags, metadata))))
+        Ok((line, Some(self.record(id, hash, prepared, pinned, metadata))))
     }
 
     fn record(
@@ -294,15 +297,15 @@ impl Ingestor {
         id: DocumentId,
         hash: ContentHash,
         prepared: PreparedDocument,
-        tags: &AccessTags,
+        pinned: Option<AccessTags>,
         metadata: BTreeMap<String, String>,
     ) -> DocumentRecord {
         let mut record = DocumentRecord::new(id, hash, prepared.text);
         record.title = prepared.title;
         record.source = prepared.source_name;
         record.doc_type = prepared.doc_type;
-        record.tags =
-            if tags.is_empty() { prepared.tags.unwrap_or_default() } else { tags.clone() };
+        record.pinned_tags = pinned.is_some();
+        record.tags = pinned.or(prepared.tags).unwrap_or_default();
         record.metadata = prepared.metadata;
         let masked = |value: String| self.masker.mask(&value).text().to_string();
         record.metadata.extend(metadata.into_iter().map(|(key, value)| (key, masked(value))));
@@ -361,19 +364,18 @@ impl Ingestor {
         Ok(())
     }
 
-    /// Everything that makes a document what it is stored as (D15).
+    /// Everything that makes a document what it is stored as (D15), but for tags that are set from
+    /// outside; those are compared themselves.
     fn content_hash(
         &self,
         name: &str,
         bytes: &[u8],
         format: Option<Format>,
-        tags: &AccessTags,
         metadata: &BTreeMap<String, String>,
     ) -> ContentHash {
         let shape = serde_json::json!({
             "name": name,
             "format": format.map(|format| format!("{format:?}")),
-            "tags": tags,
             "metadata": metadata,
             "doc_types": self.settings.doc_type_prefix_mapping,
             "fingerprint": self.index.fingerprint(),

@@ -2,8 +2,10 @@
 
 mod ingestor;
 mod report;
+mod tags;
 mod text;
 
 pub use ingestor::{IngestOptions, IngestProgress, Ingestor};
 pub use report::{DocumentOutcome, DocumentReport, IngestReport, Note};
+pub use tags::TagRule;
 pub use text::TextDocument;

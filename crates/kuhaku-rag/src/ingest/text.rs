@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use kuhaku_core::{AccessTags, DocumentId};
 use kuhaku_ingest::Format;
 
+use crate::ingest::tags::TagRule;
+
 /// A document as text, with what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -18,29 +20,36 @@ pub struct TextDocument {
     pub key: Option<DocumentId>,
     /// Its format, whatever the name says.
     pub format: Option<Format>,
-    /// Who may see it. Empty for what its front matter states, else for everybody.
-    pub tags: AccessTags,
+    /// Who may see it.
+    pub tags: TagRule,
     /// Its metadata; wins over that of its front matter.
     pub metadata: BTreeMap<String, String>,
 }
 
 impl TextDocument {
-    /// A document that everybody may see.
+    /// A document that everybody may see, unless its front matter or an earlier ingest says else.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             text: text.into(),
             key: None,
             format: None,
-            tags: AccessTags::none(),
+            tags: TagRule::Keep,
             metadata: BTreeMap::new(),
         }
     }
 
-    /// Restricts who may see it. Wins over tags in its front matter.
+    /// Restricts who may see it: [`TagRule::set`].
     #[must_use]
     pub fn tags(mut self, tags: AccessTags) -> Self {
-        self.tags = tags;
+        self.tags = TagRule::set(tags);
+        self
+    }
+
+    /// Forgets the tags that an earlier ingest set: [`TagRule::Reset`].
+    #[must_use]
+    pub fn reset_tags(mut self) -> Self {
+        self.tags = TagRule::Reset;
         self
     }
 
