@@ -23,6 +23,31 @@
 //! # Ok::<(), kuhaku_ingest::Error>(())
 //! ```
 //!
+//! A folder is the same in a loop; a file that fails is one entry, and the rest go on:
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use kuhaku_core::{InjectionGuard, PiiMasker};
+//! use kuhaku_ingest::{Chunker, Found, Preparer, Source, WalkOptions, read_limited, walk};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # std::fs::write(folder.path().join("leave.md"), "# Leave")?;
+//! # let preparer = Preparer::new(Arc::new(PiiMasker::new()), InjectionGuard::new(), Chunker::default());
+//! let options = WalkOptions::default().glob("*.md");
+//! let mut titles = Vec::new();
+//! for found in walk([folder.path()], &options)? {
+//!     let Found::File(file) = found else { continue };
+//!     let bytes = read_limited(&file.path, options.max_bytes)?;
+//!     let name = file.relative.to_string_lossy();
+//!     match preparer.prepare(Source::from_bytes(name, bytes)) {
+//!         Ok(document) => titles.push(document.title),
+//!         Err(error) => eprintln!("{error}"),
+//!     }
+//! }
+//! assert_eq!(titles, ["Leave"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Map
 //!
 //! | for | take |
@@ -44,6 +69,9 @@
 //! | `effective_date`, `expiry_date` | the first and the last day on which it holds, `YYYY-MM-DD` |
 //! | `obsolete` | `true` or `false` |
 //! | any other | text or a list; kept as metadata |
+//!
+//! Only `access_tags` restricts who sees a document. `tags`, `roles`, `access`, `acl`, `permissions`
+//! and `visibility` are metadata like any other; without `access_tags` they give a [`Warning`].
 //!
 //! Dates and `obsolete` are also read from a line such as
 //! `**Metadata:** effective_date: 2026-01-01 · obsolete: false`.

@@ -221,6 +221,36 @@ fn access_tags_that_are_not_clear_are_errors_and_never_open_a_document() {
     }
 }
 
+#[test]
+fn a_key_that_is_taken_for_access_tags_is_reported() {
+    let key = |key| vec![Warning::NotAccessTags { key }];
+    for (front, expected) in [
+        ("tags: [hr]", key("tags")),
+        ("Tags:\n  - hr", key("tags")),
+        ("tags:\n  read: hr", [key("tags"), vec![Warning::ValuesSkipped { count: 1 }]].concat()),
+        ("ROLES: hr", key("roles")),
+        ("access: restricted", key("access")),
+        ("Acl: [hr]", key("acl")),
+        ("permissions: hr", key("permissions")),
+        ("visibility: private", key("visibility")),
+        ("visibility:", key("visibility")),
+        ("roles: hr\ntags: x", [key("tags"), key("roles")].concat()),
+        ("tags: [x]\naccess_tags: [hr]", vec![]),
+        ("Access-Tag: hr\nroles: [x]", vec![]),
+        ("tags: [x]\naccess_tags: []", vec![]),
+        ("topics: [tags, roles]", vec![]),
+        ("accessible: yes", vec![]),
+    ] {
+        let document = prepared("a.md", &format!("---\n{front}\n---\nBody"));
+        assert_eq!(document.warnings, expected, "{front}");
+        assert_eq!(document.text.as_str(), "Body");
+    }
+    let document = prepared("a.md", "---\ntags: [hr]\n---\nBody");
+    assert_eq!((document.tags, document.metadata["tags"].as_str()), (None, "hr"));
+    let warning = document.warnings[0].to_string();
+    assert!(warning.starts_with("tags ") && warning.contains("only access_tags"), "{warning}");
+}
+
 /// GRD-09
 #[test]
 fn chat_lines_and_harmless_announcements_are_kept_and_reported_at_most() {

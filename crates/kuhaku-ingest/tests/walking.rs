@@ -56,7 +56,7 @@ fn a_folder_is_listed_sorted_with_what_cannot_be_read_passed_over() {
     assert_eq!(files(folder.path(), &all.recursive(false)), [".hid.txt", "a.TXT", "bad.txt"]);
     let bad = read_limited(folder.path().join("bad.txt"), 99).unwrap();
     assert_eq!(load(&bad, Format::Text).unwrap().warnings[0].code(), "encoding_assumed");
-    let text = WalkOptions::default().glob("**/*.txt");
+    let text = WalkOptions::default().glob("*.txt");
     assert_eq!(files(folder.path(), &text), ["a.TXT", "bad.txt"]);
 }
 
@@ -122,7 +122,14 @@ fn patterns_take_and_leave_in_any_case() {
         let options = globs.iter().fold(WalkOptions::default(), |all, glob| all.glob(*glob));
         files(folder.path(), &options)
     };
-    assert_eq!(listed(&["*.md"]), ["B.MD", "a.md"]);
+    assert_eq!(listed(&["*.MD"]), ["B.MD", "a.md", "sub/c.md", "sub/old/d.md"]);
+    assert_eq!(listed(&["d.md", "b.*"]), ["B.MD", "sub/old/d.md"]);
+    assert_eq!(listed(&["/*.md"]), ["B.MD", "a.md"]);
+    assert_eq!(listed(&["sub/*.md"]), ["sub/c.md"]);
+    assert_eq!(listed(&["*/*.md"]), ["sub/c.md"]);
+    assert_eq!(listed(&["/d.md", "sub/d.md", "old/d.md"]), [""; 0]);
+    assert_eq!(listed(&["!d.*", "!/a.md", "!/c.md"]), ["B.MD", "sub/c.md"]);
+    assert_eq!(listed(&["!/sub/**"]), ["B.MD", "a.md"]);
     assert_eq!(listed(&["SUB/**"]), ["sub/c.md", "sub/old/d.md"]);
     assert_eq!(listed(&["!**/old/**"]), ["B.MD", "a.md", "sub/c.md"]);
     let error = walk([folder.path()], &WalkOptions::default().glob("a[")).unwrap_err();

@@ -15,6 +15,8 @@ const EXPIRY: &str = "expiry_date";
 const OBSOLETE: &str = "obsolete";
 /// The key of access tags, and a spelling that is too close to pass over.
 const TAGS: [&str; 2] = ["access_tags", "access_tag"];
+/// Keys that people take for access tags. They stay metadata.
+const NOT_TAGS: [&str; 6] = ["tags", "roles", "access", "acl", "permissions", "visibility"];
 
 /// What a document says about itself, not masked yet.
 #[derive(Debug, Default)]
@@ -35,6 +37,11 @@ impl Statements {
         if TAGS.iter().any(|key| line.get(key).is_some()) {
             return Err(tags_error("they stand in the metadata line, which is not read for them"));
         }
+        let tags = tags(front)?;
+        if tags.is_none() {
+            let taken = NOT_TAGS.iter().filter(|key| front.get(key).is_some());
+            warnings.extend(taken.map(|key| Warning::NotAccessTags { key }));
+        }
         let mut skipped = 0;
         let doc_type = text(front, DOC_TYPE, &mut skipped).map(|name| one_line(name, usize::MAX));
         text(front, TITLE, &mut skipped);
@@ -53,12 +60,7 @@ impl Statements {
             warnings.push(Warning::ValuesSkipped { count: skipped });
         }
         let validity = StatedValidity { effective, expires, obsolete };
-        Ok(Self {
-            doc_type: doc_type.filter(|name| !name.is_empty()),
-            tags: tags(front)?,
-            validity,
-            metadata,
-        })
+        Ok(Self { doc_type: doc_type.filter(|name| !name.is_empty()), tags, validity, metadata })
     }
 }
 

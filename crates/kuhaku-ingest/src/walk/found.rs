@@ -6,6 +6,26 @@ use crate::error::Error;
 use crate::format::Format;
 
 /// One thing that a walk came across.
+///
+/// ```
+/// use kuhaku_ingest::{Found, SkipReason, WalkOptions, walk};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::write(folder.path().join("a.md"), "Tea")?;
+/// # std::fs::write(folder.path().join("b.png"), "B")?;
+/// let mut lines = Vec::new();
+/// for found in walk([folder.path()], &WalkOptions::default())? {
+///     lines.push(match found {
+///         Found::File(file) => format!("{}: {} bytes", file.relative.display(), file.len),
+///         Found::Skipped { reason: SkipReason::UnsupportedFormat, .. } => "another format".into(),
+///         Found::Skipped { reason, .. } => format!("{reason:?}"),
+///         Found::Problem { error, .. } => error.to_string(),
+///         _ => continue,
+///     });
+/// }
+/// assert_eq!(lines, ["a.md: 3 bytes", "another format"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Found {
@@ -37,7 +57,9 @@ impl Found {
     }
 }
 
-/// A regular file of a known format within the size limit.
+/// A regular file of a known format within the size limit. To prepare it, read `path` with
+/// [`read_limited`](crate::read_limited) and name the source by `relative`, as the example of
+/// [`walk`](crate::walk) does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FoundFile {

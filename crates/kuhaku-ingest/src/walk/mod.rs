@@ -31,6 +31,41 @@ const IGNORE_FILE: &str = ".kuhakuignore";
 ///
 /// Ignore files above a root say nothing, so that a listing does not depend on where a folder lies.
 ///
+/// ```
+/// use std::sync::Arc;
+///
+/// use kuhaku_core::{InjectionGuard, PiiMasker};
+/// use kuhaku_ingest::{Chunker, DEFAULT_MAX_BYTES, Found, Preparer, Source, WalkOptions};
+/// use kuhaku_ingest::{read_limited, walk};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::create_dir(folder.path().join("cars"))?;
+/// # std::fs::write(folder.path().join("cars/tyres.md"), "# Tyres\n\nChanged in October.")?;
+/// # std::fs::write(folder.path().join("empty.md"), "")?;
+/// # std::fs::write(folder.path().join("photo.png"), "")?;
+/// let preparer = Preparer::new(Arc::new(PiiMasker::new()), InjectionGuard::new(), Chunker::default());
+/// let (mut prepared, mut failed) = (Vec::new(), Vec::new());
+/// for found in walk([folder.path()], &WalkOptions::default())? {
+///     let file = match found {
+///         Found::File(file) => file,
+///         Found::Problem { error, .. } => {
+///             failed.push(error);
+///             continue;
+///         }
+///         _ => continue, // passed over: the reason is in `Found::Skipped`
+///     };
+///     let bytes = read_limited(&file.path, DEFAULT_MAX_BYTES)?;
+///     let source = Source::from_bytes(file.relative.to_string_lossy(), bytes).format(file.format);
+///     match preparer.prepare(source) {
+///         Ok(document) => prepared.push(document),
+///         Err(error) => failed.push(error),
+///     }
+/// }
+/// assert_eq!(prepared[0].title, "Tyres");
+/// assert_eq!(failed[0].code(), "ingest.empty");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`ErrorKind::InvalidInput`] when a pattern cannot be parsed.
 pub fn walk<I>(roots: I, options: &WalkOptions) -> Result<Vec<Found>>

@@ -15,9 +15,12 @@ pub struct WalkOptions {
     pub ignore_files: bool,
     /// The largest file taken, in bytes. Default: [`DEFAULT_MAX_BYTES`].
     pub max_bytes: u64,
-    /// Patterns for paths below the root, in any case; `**/` also stands for no folder at all. One
-    /// that begins with `!` leaves out what it matches. Without others, everything is taken.
-    /// Files that are named as roots are not asked. Default: none.
+    /// Patterns for files, in any case. As in an ignore file, one without a slash matches names at
+    /// any depth (`*.txt` takes `sub/a.TXT`); one with a slash matches the whole path below the root
+    /// (`sub/*.txt`, `sub/**`, and `/*.txt` for the root alone), where `**/` also stands for no
+    /// folder at all. A pattern that begins with `!` leaves out what it matches; the files of a
+    /// folder are `!drafts/**`. Without others, everything is taken. Files that are named as roots
+    /// are not asked. Default: none.
     pub globs: Vec<String>,
 }
 
@@ -62,7 +65,7 @@ impl WalkOptions {
         self
     }
 
-    /// Adds a pattern.
+    /// Adds a pattern, such as `*.md`; see [`globs`](Self::globs).
     #[must_use]
     pub fn glob(mut self, pattern: impl Into<String>) -> Self {
         self.globs.push(pattern.into());

@@ -1,5 +1,6 @@
 //! Patterns for the paths that a walk takes.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -22,7 +23,8 @@ impl Patterns {
                 Some(pattern) => (&mut leave, pattern),
                 None => (&mut take, glob.as_str()),
             };
-            let mut builder = GlobBuilder::new(pattern);
+            let pattern = from_the_root(pattern);
+            let mut builder = GlobBuilder::new(&pattern);
             builder.case_insensitive(true).literal_separator(true);
             set.add(builder.build().map_err(unusable)?);
         }
@@ -35,8 +37,18 @@ impl Patterns {
     }
 }
 
+/// The pattern for whole paths below the root. As in an ignore file, a pattern without a slash is for
+/// names at any depth, and a slash at the beginning is the root.
+fn from_the_root(pattern: &str) -> Cow<'_, str> {
+    if pattern.is_empty() || pattern.contains('/') {
+        Cow::Borrowed(pattern.strip_prefix('/').unwrap_or(pattern))
+    } else {
+        Cow::Owned(format!("**/{pattern}"))
+    }
+}
+
 fn unusable(error: globset::Error) -> Error {
     Error::new(ErrorKind::InvalidInput, "use the file pattern", error.kind().to_string())
-        .next("write it like **/*.md")
+        .next("write it like *.md or notes/**/*.md")
         .caused_by(error)
 }
