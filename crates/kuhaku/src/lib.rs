@@ -44,10 +44,11 @@
 //! - R5: every question carries a [`Scope`], which has no default.
 //! - R11: nothing is read, written or printed before it is asked for.
 
-/// The README's examples are tests.
-#[cfg(all(doctest, feature = "rag"))]
+/// The examples of the README and of the guide are tests.
+#[cfg(all(doctest, feature = "rag", feature = "sqlite"))]
 #[doc = include_str!("../../../README.md")]
-mod readme {}
+#[doc = include_str!("../../../docs/rag.md")]
+mod documents {}
 
 #[cfg(feature = "blocking")]
 pub mod blocking;
