@@ -127,6 +127,33 @@ fn broken_utf16_and_nul_bytes_are_read_or_refused() {
     assert_eq!(document.warnings[0].code(), "nul_replaced");
 }
 
+#[test]
+fn a_binary_file_behind_a_byte_order_mark_of_utf16_is_refused_and_text_is_not() {
+    // A linear congruential generator: bytes without a pattern, the same on every run.
+    let noise: Vec<u8> = std::iter::successors(Some(7_u32), |seed| {
+        Some(seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
+    })
+    .map(|seed| (seed >> 24) as u8)
+    .take(20_000)
+    .collect();
+    let records = [b"\x01\x00\x00\x00a\x00b\x00".as_slice(); 500].concat();
+    for mark in [b"\xff\xfe", b"\xfe\xff"] {
+        for binary in [&noise, &records] {
+            let error = load(&[mark, binary.as_slice()].concat(), Format::Text).unwrap_err();
+            assert_eq!(error.code(), "ingest.mismatch");
+        }
+    }
+    let utf16 = |text: &str| -> Vec<u8> {
+        let units = std::iter::once('\u{feff}').chain(text.chars()).collect::<String>();
+        units.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    };
+    for text in
+        ["Tyres, change of", "茶の湯は美しい。", "नमस्ते दुनिया", "👩\u{200d}👧 a\u{301}\r\n\tb"]
+    {
+        assert!(load(&utf16(text), Format::Text).is_ok(), "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 

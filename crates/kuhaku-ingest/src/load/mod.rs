@@ -68,19 +68,22 @@ impl LoadedDocument {
 ///
 /// # Errors
 /// - [`ErrorKind::Empty`] when nothing can be read in it.
-/// - [`ErrorKind::Mismatch`] when it is recognisably a binary file.
+/// - [`ErrorKind::Mismatch`] when it is recognisably a binary file, or begins with a byte order mark
+///   of UTF-16 while more than 5 % of its characters are control characters, unassigned or for
+///   private use.
 /// - [`ErrorKind::AccessTags`] when its front matter names access tags and cannot be understood.
 pub fn load(bytes: &[u8], format: Format) -> Result<LoadedDocument> {
     if bytes.is_empty() {
         return Err(empty("it has no bytes"));
     }
     if let Some(detected) = sniff::sniff(bytes) {
-        let wrong = format!("its name says text, but it is {detected}");
-        return Err(Error::new(ErrorKind::Mismatch, "read the file", wrong)
-            .next("save it as UTF-8 text, or leave it out"));
+        return Err(mismatch(detected));
     }
     let mut warnings = Vec::new();
     let text = decode::decode(bytes, &mut warnings);
+    if sniff::claims_utf16(bytes) && !sniff::is_text(&text) {
+        return Err(mismatch("a binary file that begins like UTF-16 text"));
+    }
     let document = load_decoded(&text, format, warnings)?;
     if is_blank(&document.text) { Err(empty("it holds no text")) } else { Ok(document) }
 }
@@ -116,11 +119,18 @@ fn load_decoded(
 
 /// True when a text shows nothing: white space, and characters without a width.
 pub(crate) fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| {
-        c.is_whitespace()
-            || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
-    })
+    text.chars().all(|c| c.is_whitespace() || has_no_width(c))
+}
+
+fn has_no_width(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn mismatch(detected: &str) -> Error {
+    let wrong = format!("its name says text, but it is {detected}");
+    Error::new(ErrorKind::Mismatch, "read the file", wrong)
+        .next("save it as UTF-8 text, or leave it out")
 }
 
 fn empty(wrong: &'static str) -> Error {

@@ -1,4 +1,6 @@
-//! Telling binary files from text by their first bytes.
+//! Telling binary files from text.
+
+use super::has_no_width;
 
 /// What a recognisable binary file begins with.
 const SIGNATURES: &[(&[u8], &str)] = &[
@@ -47,11 +49,38 @@ pub(crate) fn sniff(bytes: &[u8]) -> Option<&'static str> {
             return Some(name);
         }
     }
-    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+    if claims_utf16(bytes) {
         return None;
     }
     let head = bytes.get(..NUL_WINDOW).unwrap_or(bytes);
     head.contains(&0).then_some("a binary file, or UTF-16 text without its byte order mark")
+}
+
+/// Whether the bytes begin with a byte order mark of UTF-16.
+pub(crate) fn claims_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")
+}
+
+/// Whether decoded UTF-16 is text: of its characters, at most one in 20 is a control character or
+/// unassigned or for private use. Any two bytes are UTF-16, so the byte order mark alone says little.
+pub(crate) fn is_text(decoded: &str) -> bool {
+    let (mut all, mut odd) = (0_usize, 0_usize);
+    for c in decoded.chars() {
+        all += 1;
+        odd += usize::from(is_no_character(c));
+    }
+    odd <= all / 20
+}
+
+fn is_no_character(c: char) -> bool {
+    if c.is_alphanumeric() || c.is_whitespace() || has_no_width(c) {
+        return false;
+    }
+    // The standard library escapes what Unicode gives no shape, and, at the beginning of a text
+    // only, marks that join the character before.
+    let mut pair = String::from('a');
+    pair.push(c);
+    c.is_control() || pair.escape_debug().count() > "a\\\"".len()
 }
 
 #[cfg(test)]
@@ -81,5 +110,19 @@ mod tests {
         let mut text = vec![b'a'; NUL_WINDOW];
         text.push(0);
         assert_eq!(sniff(&text), None);
+    }
+
+    #[test]
+    fn only_characters_without_a_meaning_count_against_a_text() {
+        for c in ['\0', '\u{1b}', '\u{86}', '\u{e000}', '\u{f0000}', '\u{378}', '\u{ffff}'] {
+            assert!(is_no_character(c), "{c:?}");
+        }
+        for c in "a\"\\'茶\n\t\u{c}\u{feff}\u{200d}\u{301}\u{94d}\u{e33}\u{3000}🏽€\u{fffd}".chars()
+        {
+            assert!(!is_no_character(c), "{c:?}");
+        }
+        let of_a_hundred = |odd| is_text(&("\u{e000}".repeat(odd) + &"x".repeat(100 - odd)));
+        assert!(of_a_hundred(5) && !of_a_hundred(6));
+        assert!(is_text(&"นี่คือ हिन्दी میں עִבְרִית".repeat(50)));
     }
 }

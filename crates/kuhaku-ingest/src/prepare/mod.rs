@@ -4,6 +4,7 @@ mod document;
 mod masking;
 mod screening;
 mod statements;
+mod windows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kuhaku_core::{GuardFamily, InjectionGuard};
 
+use super::windows::findings;
 use crate::chunk::Chunk;
 use crate::warning::Warning;
 
@@ -13,10 +14,9 @@ fn holds_back(family: GuardFamily) -> bool {
     matches!(family, GuardFamily::SpecialToken | GuardFamily::InstructionOverride)
 }
 
-/// The family for which a short text beside the chunks must not be used.
+/// The family for which a text beside the chunks must not be used.
 pub(crate) fn refused(guard: &InjectionGuard, text: &str) -> Option<GuardFamily> {
-    let screening = guard.screen(text);
-    screening.findings().iter().map(|finding| finding.family).find(|family| holds_back(*family))
+    findings(guard, text).map(|(family, _)| family).find(|family| holds_back(*family))
 }
 
 /// Marks the chunks that must be held back, and reports all that look suspicious.
@@ -30,13 +30,13 @@ pub(crate) fn screen(
     warnings: &mut Vec<Warning>,
 ) {
     let mut found: BTreeMap<GuardFamily, BTreeSet<usize>> = BTreeMap::new();
-    for finding in guard.screen(text).findings() {
-        let first = chunks.partition_point(|chunk| chunk.range.end <= finding.range.start);
+    for (family, range) in findings(guard, text) {
+        let first = chunks.partition_point(|chunk| chunk.range.end <= range.start);
         let hit = chunks.iter().enumerate().skip(first);
-        let hit = hit.take_while(|(_, chunk)| chunk.range.start < finding.range.end);
-        found.entry(finding.family).or_default().extend(hit.map(|(ordinal, _)| ordinal));
+        let hit = hit.take_while(|(_, chunk)| chunk.range.start < range.end);
+        found.entry(family).or_default().extend(hit.map(|(ordinal, _)| ordinal));
     }
-    let mut headings: (&[String], Vec<GuardFamily>) = (&[], Vec::new());
+    let mut headings: (&[String], BTreeSet<GuardFamily>) = (&[], BTreeSet::new());
     for (ordinal, chunk) in chunks.iter().enumerate() {
         if chunk.headings != headings.0 {
             headings = (&chunk.headings, families(guard, &chunk.headings.join("\n")));
@@ -61,6 +61,6 @@ pub(crate) fn screen(
     }
 }
 
-fn families(guard: &InjectionGuard, text: &str) -> Vec<GuardFamily> {
-    guard.screen(text).findings().iter().map(|finding| finding.family).collect()
+fn families(guard: &InjectionGuard, text: &str) -> BTreeSet<GuardFamily> {
+    findings(guard, text).map(|(family, _)| family).collect()
 }
