@@ -14,7 +14,7 @@ pub enum ErrorKind {
     Mismatch,
     /// There is no text.
     Empty,
-    /// The file or text is over the size limit.
+    /// The file or text is over the size limit, or gives too many chunks.
     TooLarge,
     /// The document names its access tags in a way that cannot be understood.
     AccessTags,

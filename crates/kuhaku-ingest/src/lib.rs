@@ -84,6 +84,7 @@
 //! - R14: every error says what was tried, what is wrong and one next step.
 //! - Access tags that cannot be understood are an error, never no tags.
 //! - One file's problem is one entry; nothing from outside panics, and time is linear in the text.
+//! - No document gives more than [`MAX_CHUNKS`] chunks.
 //! - A document that looks suspicious is never refused: its suspicious chunks are marked.
 //!
 //! This crate knows nothing of stores, ids, scopes or models.
@@ -102,7 +103,7 @@ pub use chunk::{Chunk, ChunkSize, ChunkUnit, Chunker};
 pub use error::{Error, ErrorKind, Result};
 pub use format::Format;
 pub use load::{Block, BlockKind, FrontMatter, FrontValue, LoadedDocument, load, load_text};
-pub use prepare::{PreparedDocument, Preparer, StatedValidity};
+pub use prepare::{MAX_CHUNKS, PreparedDocument, Preparer, StatedValidity};
 pub use read::{DEFAULT_MAX_BYTES, read_limited};
 pub use source::Source;
 pub use walk::{Found, FoundFile, SkipReason, WalkOptions, walk};

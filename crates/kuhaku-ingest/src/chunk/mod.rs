@@ -13,6 +13,8 @@ use kuhaku_core::GuardFamily;
 
 pub use size::{ChunkSize, ChunkUnit};
 
+pub(crate) use section::sections;
+
 use crate::load::Block;
 
 /// A part of a document that is found and cited as one.
@@ -73,27 +75,31 @@ impl Chunker {
         format!("paragraph-1:{}/{}:{}", self.size.size(), self.size.overlap(), self.size.unit())
     }
 
-    /// Cuts a loaded document.
+    /// Cuts a loaded document, into however many chunks it gives.
     pub fn chunk(&self, document: &crate::LoadedDocument) -> Vec<Chunk> {
-        self.chunk_parts(&document.text, &document.blocks, &document.page_starts)
+        self.chunk_parts(&document.text, &document.blocks, &document.page_starts, usize::MAX)
     }
 
-    /// Cuts a text whose headings and page starts are known.
+    /// Cuts a text whose headings and page starts are known. Goes no further than `limit` chunks.
     pub(crate) fn chunk_parts(
         &self,
         text: &str,
         blocks: &[Block],
         page_starts: &[usize],
+        limit: usize,
     ) -> Vec<Chunk> {
         let mut chunks = Vec::new();
-        for section in section::sections(text, blocks) {
+        for section in sections(text, blocks) {
             let pieces =
                 pieces::Pieces::new(text, section.range.clone(), section.headings_end, self.size);
-            for range in pack::pack(pieces, self.size) {
+            for range in pack::pack(pieces, self.size, limit - chunks.len()) {
                 let page = page_starts.partition_point(|start| *start <= range.start);
                 let page = u32::try_from(page).ok().filter(|page| *page > 0);
                 let headings = section.path.clone();
                 chunks.push(Chunk { range, headings, page, quarantine: None });
+            }
+            if chunks.len() >= limit {
+                break;
             }
         }
         chunks

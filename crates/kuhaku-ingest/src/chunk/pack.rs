@@ -6,12 +6,12 @@ use std::ops::Range;
 use super::pieces::{Border, Piece, Pieces};
 use super::size::ChunkSize;
 
-/// Packs pieces into byte ranges, in order.
+/// Packs pieces into at most `limit` byte ranges, in order.
 ///
 /// Greedy: a chunk takes as many paragraphs as fit. One that fits into no chunk is cut, behind a
 /// sentence if that fills most of the chunk, else behind a word. The next chunk repeats the last
 /// words. Time and memory are those of the ranges' text and of two chunks.
-pub(crate) fn pack(mut pieces: Pieces<'_>, size: ChunkSize) -> Vec<Range<usize>> {
+pub(crate) fn pack(mut pieces: Pieces<'_>, size: ChunkSize, limit: usize) -> Vec<Range<usize>> {
     let mut chunks = Vec::new();
     let mut window = Window { pieces: VecDeque::new(), size };
     // How many pieces at the front were in the chunk before.
@@ -22,7 +22,7 @@ pub(crate) fn pack(mut pieces: Pieces<'_>, size: ChunkSize) -> Vec<Range<usize>>
         {
             window.pieces.push_back(piece);
         }
-        if window.pieces.len() <= repeated {
+        if window.pieces.len() <= repeated || chunks.len() >= limit {
             return chunks;
         }
         let fit = window.fit();

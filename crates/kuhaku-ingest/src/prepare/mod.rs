@@ -16,8 +16,8 @@ pub use document::{PreparedDocument, StatedValidity};
 use masking::Masking;
 use statements::Statements;
 
-use crate::chunk::{Chunk, Chunker};
-use crate::error::Result;
+use crate::chunk::{Chunk, Chunker, sections};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::load::{LoadedDocument, is_blank, load, load_text, title};
 use crate::read::{DEFAULT_MAX_BYTES, check_size};
@@ -26,6 +26,13 @@ use crate::warning::Warning;
 
 /// The type of documents of which nothing else is known.
 const DOCUMENT: &str = "document";
+
+/// The most chunks that one document may give: 50 MB of prose in chunks of 500 characters. A small
+/// file of nothing but headings would otherwise fill an index.
+pub const MAX_CHUNKS: usize = 100_000;
+
+/// What was tried when a document is too large.
+const TRIED: &str = "prepare the document";
 
 /// Loads, masks, chunks and screens: the one way from a source to an index.
 #[derive(Clone, Debug)]
@@ -71,12 +78,17 @@ impl Preparer {
     /// Prepares one document. A pure function of the source and of what the preparer is made of.
     ///
     /// # Errors
-    /// [`ErrorKind`](crate::ErrorKind): `TooLarge`, `Unsupported`, `Mismatch`, `Empty` (files only;
+    /// [`ErrorKind`](crate::ErrorKind): `TooLarge` (over the size limit, or more than [`MAX_CHUNKS`]
+    /// chunks), `Unsupported`, `Mismatch`, `Empty` (files only;
     /// a blank text has no chunks), or `AccessTags` when its front matter states tags that cannot be
     /// understood.
     pub fn prepare(&self, source: Source) -> Result<PreparedDocument> {
-        check_size("prepare the document", source.len() as u64, self.max_bytes)?;
+        check_size(TRIED, source.len() as u64, self.max_bytes)?;
         let document = load_source(&source)?;
+        // Each section gives a chunk or more; looked at before the headings are masked one by one.
+        if sections(&document.text, &document.blocks).nth(MAX_CHUNKS).is_some() {
+            return Err(too_many_chunks());
+        }
         let mut warnings = document.warnings.clone();
         let statements = Statements::read(&document, &mut warnings)?;
 
@@ -98,8 +110,11 @@ impl Preparer {
         let mut chunks = if is_blank(text.text()) {
             Vec::new()
         } else {
-            self.chunker.chunk_parts(text.text(), &blocks, &page_starts)
+            self.chunker.chunk_parts(text.text(), &blocks, &page_starts, MAX_CHUNKS + 1)
         };
+        if chunks.len() > MAX_CHUNKS {
+            return Err(too_many_chunks());
+        }
         self.screen(text.text(), &source_name, &mut chunks, &mut warnings);
 
         Ok(PreparedDocument {
@@ -170,6 +185,12 @@ impl Preparer {
             warnings.push(Warning::Suspicious { family, chunks: (0..chunks.len()).collect() });
         }
     }
+}
+
+fn too_many_chunks() -> Error {
+    let wrong = format!("it gives more than {MAX_CHUNKS} chunks");
+    Error::new(ErrorKind::TooLarge, TRIED, wrong)
+        .next("split it into several documents, or choose larger chunks")
 }
 
 fn load_source(source: &Source) -> Result<LoadedDocument> {
