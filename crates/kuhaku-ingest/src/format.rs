@@ -11,7 +11,9 @@ pub(crate) const SUFFIXES: &str = ".txt, .md, .markdown";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// Plain text: paragraphs between blank lines, pages between form feeds.
+    /// Plain text: paragraphs between blank lines, pages between form feeds. The first line of a
+    /// paragraph is a heading when the next line is made of `===` or `---`, or when it is short, ends
+    /// openly and stands above prose that was plainly not wrapped behind it.
     Text,
     /// CommonMark with tables.
     Markdown,

@@ -153,6 +153,23 @@ fn a_hash_in_a_code_block_is_no_heading() {
 }
 
 #[test]
+fn short_lines_above_the_paragraphs_of_plain_text_are_headings() {
+    let text =
+        "Notes on cars\n\nTyres\nWinter tyres are mounted in October.\n\nBrakes\n------\n\nSoft.";
+    let document = load_text(text, Format::Text).unwrap();
+    assert_eq!(document.title("a.txt"), "Notes on cars");
+    let chunks = Chunker::default().chunk(&document);
+    let all: Vec<_> =
+        chunks.iter().map(|chunk| (&text[chunk.range.clone()], &chunk.headings)).collect();
+    let expected = [
+        ("Notes on cars", &vec![]),
+        ("Tyres\nWinter tyres are mounted in October.", &vec!["Tyres".to_owned()]),
+        ("Brakes\n------\n\nSoft.", &vec!["Brakes".to_owned()]),
+    ];
+    assert_eq!(all, expected);
+}
+
+#[test]
 fn form_feeds_in_plain_text_number_the_pages() {
     let document = load_text("one\u{c}two\n\ntwo\u{c}three", Format::Text).unwrap();
     let chunks = Chunker::paragraph(ChunkSize::characters(8, 0).unwrap()).chunk(&document);

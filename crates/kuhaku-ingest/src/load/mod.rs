@@ -6,6 +6,7 @@ mod front_matter;
 mod front_value;
 pub(crate) mod markdown;
 mod plain;
+mod plain_heading;
 mod rewrite;
 mod sniff;
 pub(crate) mod title;
