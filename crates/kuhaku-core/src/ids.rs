@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +15,10 @@ const MAX_DOCUMENT_ID: usize = 512;
 ///
 /// 1 to 512 bytes, without control characters and without white space at either end. A key that the
 /// caller chose is used as given (so it must hold no personal data); ids made from paths are keyed
-/// hashes (D17).
+/// hashes (D17). Clones share the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct DocumentId(String);
+pub struct DocumentId(Arc<str>);
 
 impl DocumentId {
     /// An id from text.
@@ -35,7 +36,7 @@ impl DocumentId {
         } else if id.chars().any(char::is_control) {
             "it holds a control character"
         } else {
-            return Ok(Self(id));
+            return Ok(Self(id.into()));
         };
         Err(Error::new(ErrorKind::InvalidInput, "use the document id", wrong)
             .next("choose an id of 1 to 512 printable bytes"))
@@ -63,7 +64,7 @@ impl TryFrom<String> for DocumentId {
 
 impl From<DocumentId> for String {
     fn from(id: DocumentId) -> Self {
-        id.0
+        id.0.as_ref().into()
     }
 }
 

@@ -37,8 +37,8 @@ kuhaku_core::settings! {
         bm25_k1: f64 = 1.5, "from 0 to 100" => |k1| (0.0..=100.0).contains(k1);
         /// How much a chunk's length counts (BM25).
         bm25_b: f64 = 0.75, "from 0 to 1" => |b| (0.0..=1.0).contains(b);
-        /// How much words of titles and headings count.
-        heading_weight: f64 = 1.0, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
+        /// How much words of titles and headings count; words of the text count once.
+        heading_weight: f64 = 2.0, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
         /// How much words of the text count.
         body_weight: f64 = 1.0, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
         /// The share of the question's informative words that a chunk must hold to count as

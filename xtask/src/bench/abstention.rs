@@ -1,14 +1,15 @@
 //! The suite `abstention`: how well the share of a question's words that evidence holds tells
 //! answerable questions from unanswerable ones (D23, docs/abstention.md).
 //!
-//! Of a random half of the questions the gold passages are taken out of the corpus. The whole
-//! pipeline then runs with its default settings, documents are chunked as for users, and the signal
-//! is the best coverage among the chunks that an answer would rest on.
+//! Question after question, in random order, the gold passages are taken out of the corpus until half
+//! of all questions have lost theirs (questions share passages). The whole pipeline then runs with its
+//! default settings, documents are chunked as for users, and the signal is the best coverage among the
+//! chunks that an answer would rest on.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use kuhaku::eval::{BeirFolder, Case, Dataset};
+use kuhaku::eval::{BeirFolder, Case, Dataset, SeededRandom};
 use kuhaku::{
     AskRequest, DocumentId, Rag, RagSettings, Scope, Section as _, Sources, TextDocument,
 };
@@ -88,12 +89,7 @@ pub(crate) fn run(data: &Path) -> Result<Report> {
 /// Ingests what is left of the corpus and asks every question.
 async fn ask_all(folder: &BeirFolder, dataset: &Dataset, language: &str) -> Result<Vec<Asked>> {
     let failed = |error: kuhaku::Error| cannot("run the pipeline", error);
-    let (unanswerable, _) = dataset.split(0.5, SEED);
-    let gold = |case: &Case| -> BTreeSet<String> {
-        let grades = case.expected.grades.iter().flatten();
-        grades.filter(|(_, grade)| **grade > 0).map(|(id, _)| id.clone()).collect()
-    };
-    let removed: BTreeSet<String> = unanswerable.cases().iter().flat_map(gold).collect();
+    let removed = half_unanswerable(dataset);
     let sources = Sources::new().set("rag.language", language);
     let settings = RagSettings::load(&sources).map_err(|error| cannot("read settings", error))?;
     let rag = Rag::builder().settings(settings).open().await.map_err(failed)?;
@@ -124,6 +120,28 @@ async fn ask_all(folder: &BeirFolder, dataset: &Dataset, language: &str) -> Resu
         });
     }
     Ok(asked)
+}
+
+/// The gold passages of a question.
+fn gold(case: &Case) -> BTreeSet<String> {
+    let grades = case.expected.grades.iter().flatten();
+    grades.filter(|(_, grade)| **grade > 0).map(|(id, _)| id.clone()).collect()
+}
+
+/// Passages without which half of the questions, or just more, have none of theirs.
+fn half_unanswerable(dataset: &Dataset) -> BTreeSet<String> {
+    let golds: Vec<BTreeSet<String>> = dataset.cases().iter().map(gold).collect();
+    let mut order: Vec<usize> = (0..golds.len()).collect();
+    SeededRandom::new(SEED).shuffle(&mut order);
+    let mut removed = BTreeSet::new();
+    for at in order {
+        let lost = golds.iter().filter(|gold| gold.is_subset(&removed)).count();
+        if lost * 2 >= golds.len() {
+            break;
+        }
+        removed.extend(golds.get(at).into_iter().flatten().cloned());
+    }
+    removed
 }
 
 /// Per threshold: the shares answered, and the balanced accuracy of answering or not.
