@@ -161,17 +161,16 @@ impl Analyzer {
             }
             Tokenizer::Default => {
                 fold::before_stemming(raw, self.language, term);
-                if fold::is_plain_word(term) {
-                    if stop_words::contains(self.language, term) {
-                        return false;
-                    }
-                    if let Some(stemmer) = &self.stemmer
-                        && term.len() <= MAX_STEMMED
-                    {
-                        let stem = stemmer.stem(term).into_owned();
-                        if !stem.is_empty() {
-                            *term = stem;
-                        }
+                if stop_words::contains(self.language, term) {
+                    return false;
+                }
+                if let Some(stemmer) = &self.stemmer
+                    && term.len() <= MAX_STEMMED
+                    && fold::is_plain_word(term)
+                {
+                    let stem = stemmer.stem(term).into_owned();
+                    if !stem.is_empty() {
+                        *term = stem;
                     }
                 }
                 fold::after_stemming(term);
@@ -306,6 +305,14 @@ mod tests {
         assert_eq!(terms(Tokenizer::Porter, Language::En, "The cat and that IDs"), ["cat", "id"]);
     }
 
+    #[test]
+    fn a_compound_of_stop_words_is_one() {
+        let french = |text| terms(Tokenizer::Default, Language::Fr, text);
+        assert!(french("est-ce que celui-ci").is_empty());
+        assert_eq!(french("porte-avions")[0], "porte-avions");
+        assert_eq!(english("how-to"), ["how-to"]);
+    }
+
     /// RK-26
     #[test]
     fn words_with_combining_marks_stay_whole_and_east_asian_text_is_found_inside() {
@@ -371,9 +378,54 @@ mod tests {
     }
 
     #[test]
+    fn questions_keep_the_words_that_name_what_they_are_about() {
+        let table: &[(Language, &str, &[&str])] = &[
+            (Language::De, "Was darf nicht auf den Kompost?", &["kompost"]),
+            (Language::De, "Wie viele Urlaubstage habe ich im Jahr?", &["urlaubstag", "jahr"]),
+            (Language::Nl, "Wat mag er niet in de container?", &["container"]),
+            (Language::Sv, "Vad får jag inte lägga i komposten?", &["lagg", "kompost"]),
+            (Language::Da, "Hvad må der ikke komme i komposten?", &["kom", "kompost"]),
+            (Language::No, "Hva kan jeg ikke legge i komposten?", &["legg", "kompost"]),
+            (
+                Language::Fr,
+                "Qu'est-ce qui n'est pas couvert par la garantie ?",
+                &["couvert", "garant"],
+            ),
+            (Language::Es, "¿Cuándo puedo usar la garantía?", &["usar", "garant"]),
+            (Language::It, "Che cos'è l'imposta e dov'è indicata?", &["impost", "indic"]),
+            (Language::Pt, "Quantos dias de férias eu tenho?", &["dias", "fer"]),
+            (Language::Ro, "Ce este şi unde se află contractul?", &["afla", "contract"]),
+            (Language::Fi, "Mitä ei saa laittaa kompostiin?", &["lait", "kompost"]),
+            (Language::Hu, "Mit nem szabad a komposztba tenni?", &["komposzt", "tenn"]),
+            (Language::Ru, "Что нельзя класть в компост?", &["класт", "компост"]),
+            (Language::El, "ΠΟΙΟΣ είναι ο κανόνας;", &["κανον"]),
+        ];
+        for (language, question, expected) in table {
+            let found = terms(Tokenizer::Default, *language, question);
+            assert_eq!(found, *expected, "{language} {question}");
+        }
+    }
+
+    #[test]
+    fn a_stop_word_before_an_apostrophe_is_no_part_of_the_word_after_it() {
+        for (language, elided, plain) in [
+            (Language::Fr, "l'avion", "avion"),
+            (Language::Fr, "L’avion", "avion"),
+            (Language::Fr, "d'abord", "abord"),
+            (Language::It, "dell'acqua", "acqua"),
+            (Language::Nl, "'s avonds", "avonds"),
+        ] {
+            let found = |text| terms(Tokenizer::Default, language, text);
+            assert_eq!(found(elided), found(plain), "{elided}");
+            assert_eq!(found(elided).len(), 1, "{elided}");
+        }
+        assert_eq!(terms(Tokenizer::Default, Language::Fr, "la vitamine C")[1..], ["c"]);
+    }
+
+    #[test]
     fn other_languages_split_at_apostrophes() {
-        let french = terms(Tokenizer::Default, Language::Fr, "l'avion");
-        assert!(french.contains(&"avion".to_owned()), "{french:?}");
+        let french = terms(Tokenizer::Default, Language::Fr, "aujourd'hui");
+        assert!(french.contains(&"hui".to_owned()), "{french:?}");
         let turkish = terms(Tokenizer::Default, Language::Tr, "İstanbul'da");
         assert!(turkish.contains(&"istanbul".to_owned()), "{turkish:?}");
     }

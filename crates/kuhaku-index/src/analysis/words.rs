@@ -5,7 +5,7 @@ use std::ops::Range;
 use kuhaku_core::Placeholder;
 
 use super::scripts::{Class, class};
-use super::{Piece, identifiers};
+use super::{Piece, fold, identifiers, stop_words};
 use crate::fingerprint::Language;
 
 /// The length of the masking placeholder that begins at `at`, if one does.
@@ -92,6 +92,17 @@ fn connector(text: &str, at: usize) -> Option<usize> {
     next_of(length).filter(|c| class(*c) == Class::Word).map(|_| length)
 }
 
+/// Whether an apostrophe cuts the word in `word` off from the next one: `l'avion` is a word beside an
+/// article.
+fn is_elided(text: &str, word: Range<usize>, language: Language) -> bool {
+    if !char_at(text, word.end).is_some_and(is_apostrophe) {
+        return false;
+    }
+    let mut folded = String::new();
+    fold::before_stemming(text.get(word).unwrap_or_default(), language, &mut folded);
+    stop_words::is_elided(language, &folded)
+}
+
 fn compound(
     text: &str,
     start: usize,
@@ -103,9 +114,14 @@ fn compound(
     let mut at = start;
     loop {
         let (end, parted) = word_end(text, at, language);
+        let joint = connector(text, end);
+        let elided = joint.is_some() && is_elided(text, at..end, language);
+        if elided && words.is_empty() {
+            return end;
+        }
         words.push((at..end, parted));
         at = end;
-        match connector(text, end) {
+        match joint.filter(|_| !elided) {
             Some(length) => at += length,
             None => break,
         }
