@@ -1,6 +1,7 @@
 //! The `[S1]` tags by which an answer says where it comes from.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// What the tags of a text say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,10 +33,25 @@ pub(crate) fn citations(text: &str, sources: usize) -> Citations {
 
 /// The numbers of each bracket that holds nothing but tags.
 fn groups(text: &str) -> impl Iterator<Item = Vec<usize>> {
-    text.split('[').skip(1).filter_map(|rest| {
-        let (inside, _) = rest.split_once(']')?;
-        inside.split([',', ';']).map(number).collect()
+    brackets(text).filter_map(|range| numbers(text.get(range)?))
+}
+
+/// The insides of the brackets of a text; of nested ones, the innermost. Together not longer than
+/// the text.
+fn brackets(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut open = None;
+    text.char_indices().filter_map(move |(at, c)| match c {
+        '[' | '［' => {
+            open = Some(at + c.len_utf8());
+            None
+        }
+        ']' | '］' => open.take().map(|start| start..at),
+        _ => None,
     })
+}
+
+fn numbers(inside: &str) -> Option<Vec<usize>> {
+    inside.split([',', ';']).map(number).collect()
 }
 
 fn number(tag: &str) -> Option<usize> {
@@ -51,36 +67,35 @@ pub(crate) fn tag(number: usize) -> String {
     format!("[S{number}]")
 }
 
-/// A text without its tags: for quoting outside text in an answer, where a tag must be the answer's
-/// own.
+/// A text whose tags are none any more, `(S1)` for `[S1]`: for outside text in answers and prompts,
+/// where a tag must be the program's own.
+pub(crate) fn disarm(text: &str) -> String {
+    rewrite(text, |inside| format!("({inside})"))
+}
+
+/// A text without its tags, for comparing.
 pub(crate) fn without_tags(text: &str) -> String {
-    let mut clean = remove_tags(text);
-    // Removing a tag may join the halves of another one; each round shortens the text.
-    while groups(&clean).next().is_some() {
-        clean = remove_tags(&clean);
-    }
-    clean
+    rewrite(text, |_| String::new())
 }
 
-fn remove_tags(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, from)) = rest.split_once('[') {
-        clean.push_str(before);
-        match from.split_once(']') {
-            Some((inside, after)) if is_tags(inside) => rest = after,
-            _ => {
-                clean.push('[');
-                rest = from;
-            }
-        }
+/// Puts something in the place of each bracket that holds nothing but tags.
+fn rewrite(text: &str, instead: impl Fn(&str) -> String) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut done = 0;
+    for range in brackets(text) {
+        let Some(inside) = text.get(range.clone()).filter(|it| numbers(it).is_some()) else {
+            continue;
+        };
+        // The bracket before is one character, of one byte or of three.
+        let before = text.get(..range.start).and_then(|text| text.chars().next_back());
+        let open = range.start - before.map_or(0, char::len_utf8);
+        let after = text.get(range.end..).and_then(|text| text.chars().next());
+        written.push_str(text.get(done..open).unwrap_or_default());
+        written.push_str(&instead(inside));
+        done = range.end + after.map_or(0, char::len_utf8);
     }
-    clean.push_str(rest);
-    clean
-}
-
-fn is_tags(inside: &str) -> bool {
-    inside.split([',', ';']).all(|tag| number(tag).is_some())
+    written.push_str(text.get(done..).unwrap_or_default());
+    written
 }
 
 #[cfg(test)]
@@ -107,15 +122,25 @@ mod tests {
 
     #[test]
     fn quoted_text_cannot_cite() {
-        assert_eq!(without_tags("a [S2] b [S1, S3] [x] [[S1]] ["), "a  b  [x] [] [");
-        assert_eq!(without_tags("[S[S1]1]"), "");
+        let quoted = "a [S2] b [S1, S3] [x] [[S1]] ［S4］ [";
+        assert_eq!(disarm(quoted), "a (S2) b (S1, S3) [x] [(S1)] (S4) [");
+        assert_eq!(disarm("[S[S1]1]"), "[S(S1)1]");
+        assert_eq!(without_tags("No. [S1]"), "No. ");
+    }
+
+    /// R12: the time is linear in the text; a cubic reader would not end here.
+    #[test]
+    fn nested_brackets_take_no_time() {
+        let n = 200_000;
+        let hostile = format!("{}{}", "[S".repeat(n), "1]".repeat(n));
+        assert_eq!(disarm(&hostile).len(), hostile.len());
+        assert_eq!(citations(&hostile, 3).valid.len(), 1);
     }
 
     proptest! {
         #[test]
-        fn no_text_breaks_the_reader(text in "[\\[\\]sS0-9,; a]{0,60}") {
-            let clean = without_tags(&text);
-            prop_assert_eq!(citations(&clean, 3), Citations::default());
+        fn no_text_breaks_the_reader(text in "[\\[\\]［］sS0-9,; a]{0,60}") {
+            prop_assert_eq!(citations(&disarm(&text), 3), Citations::default());
         }
     }
 }

@@ -309,7 +309,7 @@ impl RagEngine {
         let fence = Fence::new(&self.runtime).adopt()?;
         let canary = Canary::new(&self.runtime).adopt()?;
         let system = self.prompt.system(&canary);
-        let chat = ChatRequest::new(system, user(&fence, &asked.question, evidence))
+        let chat = ChatRequest::new(system, user(&fence, &self.masker, &asked.question, evidence))
             .temperature(self.model_settings.llm_temperature as f32)
             .max_output_tokens(self.model_settings.llm_max_tokens);
         let reply = model.chat(chat).await.adopt()?;
@@ -327,7 +327,8 @@ impl RagEngine {
     fn fill(&self, answer: &mut Answer, mode: Mode, text: String, evidence: &[&Hit]) {
         answer.mode = mode;
         answer.abstained = false;
-        answer.text = text;
+        // What was put together from masked pieces is masked as a whole before it leaves (R7).
+        answer.text = self.masker.mask(&text).into_parts().0;
         if mode == Mode::Refused {
             answer.retrieved.clear();
             return;

@@ -3,7 +3,7 @@
 use kuhaku_index::Analyzer;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::citation::{tag, without_tags};
+use crate::citation::{disarm, tag};
 use crate::question::{Question, terms};
 use crate::retrieve::Hit;
 
@@ -73,8 +73,8 @@ pub(crate) fn extract(
     (!picked.is_empty()).then(|| picked.join(" "))
 }
 
-/// The sentences of a text, white space folded, without Markdown's line and emphasis markers and
-/// without tags. Headings, and the header rows of tables, are no sentences.
+/// The sentences of a text, white space folded, without Markdown's line and emphasis markers, tags
+/// disarmed. Headings, and the header rows of tables, are no sentences.
 fn sentences(text: &str) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
     let mut open = false;
@@ -107,7 +107,7 @@ fn sentences(text: &str) -> Vec<String> {
     blocks
         .iter()
         .flat_map(|block| block.unicode_sentences())
-        .map(|sentence| without_tags(&fold(sentence)))
+        .map(|sentence| disarm(&fold(sentence)))
         .filter(|sentence| sentence.chars().any(char::is_alphanumeric))
         .collect()
 }
@@ -159,8 +159,13 @@ mod tests {
     fn wrapped_lines_join_and_markers_go() {
         let text = "# Leave\n\nEmployees get 25 days\nper year. Ask early.\n\n- First item [S3]\n\
                     2. **Second** `x`\n\n| a | b |\n|---|---|\n| c | d |\n";
-        let expected =
-            ["Employees get 25 days per year.", "Ask early.", "First item", "Second x", "c | d"];
+        let expected = [
+            "Employees get 25 days per year.",
+            "Ask early.",
+            "First item (S3)",
+            "Second x",
+            "c | d",
+        ];
         let found = sentences(text);
         let found: Vec<&str> = found.iter().map(|sentence| sentence.trim()).collect();
         assert_eq!(found, expected);

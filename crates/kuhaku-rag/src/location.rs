@@ -4,6 +4,8 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
+use kuhaku_core::{Masker as _, PiiMasker, one_line};
+
 use crate::error::{Error, ErrorKind, Result};
 
 /// A file that is to be ingested.
@@ -46,7 +48,9 @@ pub fn require_paths<P: AsRef<Path>>(paths: &[P]) -> Result<()> {
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(path).map_err(|source| {
         let kind = ErrorKind::Ingest(kuhaku_ingest::ErrorKind::NotFound);
-        Error::new(kind, format!("find `{}`", shown(path)), "there is no such file or folder")
+        // Paths may hold personal data (R7).
+        let masked = PiiMasker::new().mask(&one_line(&shown(path), 200)).into_parts().0;
+        Error::new(kind, format!("find `{masked}`"), "there is no such file or folder")
             .next("check how the path is written")
             .caused_by(source)
     })

@@ -14,6 +14,9 @@ use crate::settings::problem::Problems;
 
 const PREFIX: &str = "KUHAKU_";
 
+/// A section and a field; whatever is deeper is part of the field's name, which then is unknown.
+const DEPTH: usize = 2;
+
 /// Names under the prefix that are not settings: `TEST` and `BENCH` belong to the test suites.
 const RESERVED: [&str; 2] = ["KUHAKU_TEST_", "KUHAKU_BENCH_"];
 
@@ -56,21 +59,21 @@ fn nest(variables: &BTreeMap<String, String>) -> Dict {
     let mut dict = Dict::new();
     for (name, value) in variables {
         if let Some(path) = name.strip_prefix(PREFIX) {
-            let path: Vec<String> = path.to_ascii_lowercase().split("__").map(Into::into).collect();
-            insert(&mut dict, &path, value.as_str().into());
+            let path = path.to_ascii_lowercase();
+            insert(&mut dict, &path.splitn(DEPTH, "__").collect::<Vec<_>>(), value.as_str().into());
         }
     }
     dict
 }
 
-fn insert(dict: &mut Dict, path: &[String], value: Value) {
+fn insert(dict: &mut Dict, path: &[&str], value: Value) {
     match path {
         [] => {}
         [name] => {
-            dict.insert(name.clone(), value);
+            dict.insert((*name).into(), value);
         }
         [name, rest @ ..] => {
-            let entry = dict.entry(name.clone()).or_insert_with(|| Dict::new().into());
+            let entry = dict.entry((*name).into()).or_insert_with(|| Dict::new().into());
             // A scalar and a section of one name: the section wins, the scalar is unknown anyway.
             if !matches!(entry, Value::Dict(..)) {
                 *entry = Dict::new().into();
@@ -169,8 +172,7 @@ impl Sources {
     /// Sets one value, above all other layers. `path` is `section.field`, or `field` at the top.
     #[must_use]
     pub fn set(mut self, path: &str, value: impl Into<Value>) -> Self {
-        let path: Vec<String> = path.split('.').map(Into::into).collect();
-        insert(&mut self.explicit, &path, value.into());
+        insert(&mut self.explicit, &path.splitn(DEPTH, '.').collect::<Vec<_>>(), value.into());
         self
     }
 
@@ -396,6 +398,14 @@ mod tests {
             ("sample.topk", Some("sample.top_k")),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_deeply_nested_name_is_only_unknown() {
+        let name = format!("KUHAKU_{}", "A__".repeat(50_000));
+        let sources = Sources::new().env([(name.as_str(), "1")]);
+        assert_eq!(SampleSettings::load(&sources).unwrap().top_k, 4);
+        assert_eq!(sources.unknown_names(&[("sample", SampleSettings::fields())], &[]).len(), 1);
     }
 
     /// CFG-10

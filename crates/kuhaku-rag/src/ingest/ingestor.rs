@@ -284,6 +284,14 @@ impl Ingestor {
         let note =
             |warning: &kuhaku_ingest::Warning| Note::new(warning.code(), warning.to_string());
         line.warnings = prepared.warnings.iter().map(note).collect();
+        let personal = |tag: &str| self.masker.mask(tag).text() != tag;
+        let tags = pinned.iter().chain(&prepared.tags).flat_map(AccessTags::iter);
+        if tags.into_iter().any(personal) {
+            let kind = ErrorKind::Core(kuhaku_core::ErrorKind::InvalidInput);
+            let error = Error::new(kind, "use the access tags", "one holds personal data or a key")
+                .next("name tags by group or subject, never by person or secret");
+            return Ok((DocumentReport::failed(line.source, Note::from(&error)), None));
+        }
         let stated = prepared.tags.as_ref();
         if stated.is_some_and(|stated| pinned.as_ref().is_some_and(|tags| tags != stated)) {
             let message = "the document states other access tags than were set; those set hold";
@@ -308,7 +316,9 @@ impl Ingestor {
         record.tags = pinned.or(prepared.tags).unwrap_or_default();
         record.metadata = prepared.metadata;
         let masked = |value: String| self.masker.mask(&value).text().to_string();
-        record.metadata.extend(metadata.into_iter().map(|(key, value)| (key, masked(value))));
+        record
+            .metadata
+            .extend(metadata.into_iter().map(|(key, value)| (masked(key), masked(value))));
         let stated = prepared.validity;
         record.validity =
             Validity::between(stated.effective, stated.expires).obsolete(stated.obsolete);
