@@ -86,7 +86,8 @@ pub(crate) struct IngestArgs {
 
 #[derive(Debug, Default, ClapArgs)]
 pub(crate) struct WalkArgs {
-    /// Only files whose path in the folder matches; `!PATTERN` leaves out; may be repeated
+    /// Only files whose name, or with a slash whose path in the folder, matches; `!PATTERN` leaves
+    /// out; may be repeated
     #[arg(long = "glob", value_name = "PATTERN")]
     pub(crate) globs: Vec<String>,
     /// Also files and folders whose names begin with a dot

@@ -1,14 +1,58 @@
-//! Standard output for results, standard error for everything else.
+//! Standard output for results, standard error for everything else. The only place that prints.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use kuhaku::Error;
 use serde_json::{Value, json};
 
+const PLAIN: Style = Style::new();
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const RED: Style = AnsiColor::Red.on_default().bold();
+
+/// A line in pieces. Text comes from outside as often as not, so that control characters in it are
+/// shown as `·` and never reach a terminal; style is added here alone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Line(Vec<(Style, String)>);
+
+impl Line {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds text.
+    pub(crate) fn text(self, text: impl Into<String>) -> Self {
+        self.piece(PLAIN, text)
+    }
+
+    /// Adds text that stands out on a terminal.
+    pub(crate) fn bold(self, text: impl Into<String>) -> Self {
+        self.piece(BOLD, text)
+    }
+
+    /// Adds text that stands back on a terminal.
+    pub(crate) fn dim(self, text: impl Into<String>) -> Self {
+        self.piece(DIM, text)
+    }
+
+    fn piece(mut self, style: Style, text: impl Into<String>) -> Self {
+        self.0.push((style, text.into()));
+        self
+    }
+
+    fn render(&self) -> String {
+        let piece = |(style, text): &(Style, String)| format!("{style}{}{style:#}", plain(text));
+        self.0.iter().map(piece).collect()
+    }
+}
+
+impl<S: Into<String>> From<S> for Line {
+    fn from(text: S) -> Self {
+        Self::new().text(text)
+    }
+}
 
 /// The two outputs. Colour is used on terminals only.
 ///
@@ -29,29 +73,39 @@ impl Console {
     }
 
     /// A line of the result.
-    pub(crate) fn line(&self, text: &str) {
-        let _ = writeln!(anstream::stdout(), "{text}");
+    pub(crate) fn line(&self, line: impl Into<Line>) {
+        let _ = writeln!(anstream::stdout(), "{}", line.into().render());
+    }
+
+    /// Lines of the result.
+    pub(crate) fn lines(&self, text: &str) {
+        text.lines().for_each(|line| self.line(line));
     }
 
     /// The result as JSON.
     pub(crate) fn value(&self, value: &impl serde::Serialize) {
         if let Ok(text) = serde_json::to_string_pretty(value) {
-            self.line(&text);
+            let _ = writeln!(anstream::stdout(), "{}", escaped(&text));
         }
     }
 
     /// A remark.
     pub(crate) fn note(&self, text: &str) {
-        let _ = writeln!(anstream::stderr(), "{DIM}{text}{DIM:#}");
+        let _ = writeln!(anstream::stderr(), "{}", Line::new().dim(text).render());
     }
 
     /// An error: what was tried, what is wrong, what to do next.
     pub(crate) fn error(&self, error: &Error) {
         let (tried, wrong, code) = (error.tried(), error.wrong(), error.code());
         let mut stderr = anstream::stderr();
-        let _ = writeln!(stderr, "{RED}error{RED:#}: cannot {tried}: {wrong} {DIM}[{code}]{DIM:#}");
+        let line = Line::new()
+            .piece(RED, "error")
+            .text(format!(": cannot {tried}: {wrong} "))
+            .dim(format!("[{code}]"));
+        let _ = writeln!(stderr, "{}", line.render());
         if let Some(next) = error.next_step() {
-            let _ = writeln!(stderr, "{BOLD}next{BOLD:#}: {next}");
+            let _ =
+                writeln!(stderr, "{}", Line::new().bold("next").text(format!(": {next}")).render());
         }
         if self.json {
             let next: Value = error.next_step().into();
@@ -59,14 +113,53 @@ impl Console {
             self.value(&json!({ "version": 1, "error": error }));
         }
     }
+}
 
-    /// Text that stands out on a terminal.
-    pub(crate) fn bold(text: &str) -> String {
-        format!("{BOLD}{text}{BOLD:#}")
+/// Characters by which text could steer a terminal, or show itself in another order than it has.
+fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text that is only text.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    if text.chars().any(steers) {
+        text.chars().map(|c| if steers(c) { '·' } else { c }).collect()
+    } else {
+        text.into()
+    }
+}
+
+/// JSON whose strings write such characters as escapes. Outside strings only line breaks occur.
+fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        if steers(c) && c != '\n' {
+            escaped.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_steer_the_terminal() {
+        let hostile = "a\u{1b}[2J\u{9b}31m\u{7}\r\n\u{202e}b";
+        assert_eq!(plain(hostile), "a·[2J·31m····b");
+        let line = Line::new().bold(hostile).dim("c").render();
+        assert_eq!(line, format!("{BOLD}a·[2J·31m····b{BOLD:#}{DIM}c{DIM:#}"));
     }
 
-    /// Text that stands back on a terminal.
-    pub(crate) fn dim(text: &str) -> String {
-        format!("{DIM}{text}{DIM:#}")
+    #[test]
+    fn json_says_the_same_without_characters_that_steer() {
+        let value = json!({ "a": "x\u{9b}31m\u{202e}\u{1b}é" });
+        let text = escaped(&serde_json::to_string_pretty(&value).unwrap());
+        assert!(!text.chars().any(|c| steers(c) && c != '\n'));
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
     }
 }

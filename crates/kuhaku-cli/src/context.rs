@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kuhaku::{
     AskRequest, Filter, IngestOptions, Rag, RagBuilder, Result, Roles, Scope, Section as _,
-    Sources, TagRule, WalkOptions,
+    Sources, TagRule, WalkOptions, one_line,
 };
 
 use crate::args::{CallerArgs, Common, WalkArgs};
@@ -33,7 +33,8 @@ impl<'a> Context<'a> {
         for unknown in kuhaku::unknown_settings(&sources) {
             let nearest = unknown.nearest.map(|name| format!("; did you mean {name}?"));
             let nearest = nearest.unwrap_or_default();
-            console.note(&format!("warning: there is no setting {}{nearest}", unknown.name));
+            let name = one_line(&unknown.name, 80);
+            console.note(&format!("warning: there is no setting {name}{nearest}"));
         }
         Ok(Self { console, sources, common })
     }

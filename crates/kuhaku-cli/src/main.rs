@@ -18,6 +18,10 @@ use crate::args::Args;
 use crate::console::Console;
 use crate::exit::Exit;
 
+/// The signal for a file that grows past its limit; the same number on Linux, macOS and the BSDs.
+#[cfg(unix)]
+const SIGXFSZ: tokio::signal::unix::SignalKind = tokio::signal::unix::SignalKind::from_raw(25);
+
 fn main() -> ExitCode {
     let args = Args::parse();
     let console = Console::new(args.common.json);
@@ -34,6 +38,9 @@ fn main() -> ExitCode {
 
 /// Runs the command until it ends or Ctrl-C does. Whatever was applied before stays.
 async fn run(args: &Args, console: &Console) -> Exit {
+    // A write past the limit of a file's size shall be an error with a message, not a silent death.
+    #[cfg(unix)]
+    let _handled = tokio::signal::unix::signal(SIGXFSZ);
     let outcome = tokio::select! {
         outcome = commands::run(args, console) => outcome,
         _ = tokio::signal::ctrl_c() => {

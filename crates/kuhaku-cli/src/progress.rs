@@ -3,6 +3,8 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use kuhaku::{DocumentReport, IngestProgress};
 
+use crate::console::plain;
+
 /// A bar on standard error; nothing where that is no terminal.
 pub(crate) struct Bar(ProgressBar);
 
@@ -20,7 +22,7 @@ impl IngestProgress for Bar {
     }
 
     fn done(&mut self, report: &DocumentReport) {
-        self.0.set_message(report.source.clone());
+        self.0.set_message(plain(&report.source).into_owned());
         self.0.inc(1);
     }
 }

@@ -203,3 +203,31 @@ fn only_results_go_to_standard_output() {
     );
     assert!(!answer.stdout.contains('\u{1b}'), "no colour into a pipe");
 }
+
+#[test]
+fn nothing_in_a_document_or_a_name_steers_the_terminal() {
+    let place = Place::new();
+    place.write(
+        "notes/a\nred\u{1b}[2J.md",
+        "The door code \u{1b}[2J\u{9b}31m is kept by \u{202e}Ann.\n",
+    );
+    place.write("notes/b\u{1b}[31m.md", b"\x89PNG\r\n\x1a\n");
+    let run = |arguments: &[&str]| {
+        ran(place.command().env("CLICOLOR_FORCE", "1").args(arguments).output().unwrap())
+    };
+    for arguments in [
+        &["ingest", "notes"][..],
+        &["ask", "Who keeps the door code?"],
+        &["search", "door code"],
+        &["documents", "list"],
+        &["ask", "Who keeps the door code?", "--json"],
+    ] {
+        let ran = run(arguments);
+        for text in [&ran.stdout, &ran.stderr] {
+            for steering in ["\u{1b}[2J", "\u{1b}[31m.md", "\u{9b}", "\u{202e}"] {
+                assert!(!text.contains(steering), "{arguments:?}: {text:?}");
+            }
+            assert!(!text.contains("\nred"), "{arguments:?}: {text:?}");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use kuhaku::{Answer, Mode, Rag, Result, TagRule, WalkOptions, one_line, require_
 
 use super::search::place;
 use crate::args::AskArgs;
-use crate::console::Console;
+use crate::console::{Console, Line};
 use crate::context::{Context, above, ingest_options};
 use crate::exit::Exit;
 use crate::progress::Bar;
@@ -48,14 +48,18 @@ async fn read_documents(args: &AskArgs, context: &Context<'_>) -> Result<Rag> {
 }
 
 fn print(answer: &Answer, console: &Console) {
-    console.line(&answer.text);
+    console.lines(&answer.text);
     if !answer.citations.is_empty() {
         console.line("");
     }
     for citation in &answer.citations {
-        let title = Console::bold(&one_line(&citation.title, 120));
         let place = place(&citation.source, &citation.title, &citation.headings, citation.page);
-        console.line(&format!("{} {title} — {place}", citation.tag));
+        console.line(
+            Line::new()
+                .text(format!("{} ", citation.tag))
+                .bold(one_line(&citation.title, 120))
+                .text(format!(" — {place}")),
+        );
     }
     if answer.abstained && !answer.retrieved.is_empty() {
         console.note("(some passages share words with the question: `kuhaku search` lists them)");

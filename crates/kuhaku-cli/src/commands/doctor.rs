@@ -3,7 +3,7 @@
 use kuhaku::Result;
 use serde_json::json;
 
-use crate::console::Console;
+use crate::console::Line;
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -25,12 +25,17 @@ pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
             .collect();
         console.value(&json!({ "version": 1, "findings": lines }));
     } else {
-        console.line(&format!("kuhaku {}", env!("CARGO_PKG_VERSION")));
+        console.line(format!("kuhaku {}", env!("CARGO_PKG_VERSION")));
         for finding in &findings {
             let mark = if finding.fine { "ok " } else { "fix" };
-            console.line(&format!("{mark} {}: {}", Console::bold(finding.what), finding.says));
+            console.line(
+                Line::new()
+                    .text(format!("{mark} "))
+                    .bold(finding.what)
+                    .text(format!(": {}", finding.says)),
+            );
             if let Some(next) = &finding.next {
-                console.line(&format!("    next: {next}"));
+                console.line(format!("    next: {next}"));
             }
         }
     }

@@ -4,7 +4,7 @@ use kuhaku::{Result, one_line};
 use serde_json::json;
 
 use crate::args::DocumentsCommand;
-use crate::console::Console;
+use crate::console::Line;
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -24,11 +24,15 @@ pub(crate) async fn run(command: &DocumentsCommand, context: &Context<'_>) -> Re
                     0 => String::new(),
                     held => format!(", {held} held back"),
                 };
-                let title = Console::bold(&one_line(&document.title, 120));
                 let place = one_line(&document.source, 200);
                 let chunks = document.chunks;
-                let facts = Console::dim(&format!("({chunks} passages{held}; {tags})"));
-                console.line(&format!("{}  {title} — {place} {facts}", document.id));
+                console.line(
+                    Line::new()
+                        .text(format!("{}  ", document.id))
+                        .bold(one_line(&document.title, 120))
+                        .text(format!(" — {place} "))
+                        .dim(format!("({chunks} passages{held}; {tags})")),
+                );
             }
             Ok(Exit::Done)
         }
@@ -44,7 +48,7 @@ pub(crate) async fn run(command: &DocumentsCommand, context: &Context<'_>) -> Re
             } else {
                 for (id, removed) in &removed {
                     let what = if *removed { "removed" } else { "not in the index" };
-                    console.line(&format!("{id}  {what}"));
+                    console.line(format!("{id}  {what}"));
                 }
             }
             Ok(if absent { Exit::Nothing } else { Exit::Done })

@@ -88,7 +88,7 @@ async fn measure(args: &EvalRunArgs, context: &Context<'_>) -> Result<Exit> {
             "version": 1, "summary": summary, "conditions": conditions,
         }));
     } else {
-        context.console.line(summary.to_markdown().trim_end());
+        context.console.lines(summary.to_markdown().trim_end());
     }
     Ok(judge(&verdicts, context.console))
 }
@@ -147,7 +147,7 @@ fn compare(args: &EvalCompareArgs, console: &Console) -> Result<Exit> {
             "version": 1, "comparison": comparison, "conditions": conditions,
         }));
     } else {
-        console.line(comparison.to_markdown().trim_end());
+        console.lines(comparison.to_markdown().trim_end());
     }
     Ok(judge(&verdicts, console))
 }

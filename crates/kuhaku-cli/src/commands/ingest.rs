@@ -20,7 +20,7 @@ pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit
     if context.console.json() {
         context.console.value(&report);
     } else {
-        context.console.line(&summary(&report));
+        context.console.line(summary(&report));
     }
     remarks(&report, context.console);
     if report.documents.is_empty() {

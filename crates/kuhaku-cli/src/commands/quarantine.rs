@@ -3,6 +3,7 @@
 use kuhaku::{Result, one_line};
 use serde_json::json;
 
+use super::search::excerpt;
 use crate::args::QuarantineCommand;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -22,8 +23,8 @@ pub(crate) async fn run(command: &QuarantineCommand, context: &Context<'_>) -> R
             }
             for chunk in &held {
                 let source = one_line(&chunk.source, 200);
-                console.line(&format!("{}  {} — {source}", chunk.id, chunk.reason));
-                console.line(&format!("   {}", one_line(&chunk.text, EXCERPT)));
+                console.line(format!("{}  {} — {source}", chunk.id, chunk.reason));
+                console.line(format!("   {}", excerpt(&chunk.text, EXCERPT)));
             }
             if held.is_empty() {
                 console.note("nothing is held back");
@@ -41,7 +42,7 @@ pub(crate) async fn run(command: &QuarantineCommand, context: &Context<'_>) -> R
                 lines.push(json!({ "id": id, "released": released }));
                 if !console.json() {
                     let what = if released { "released" } else { "not held back" };
-                    console.line(&format!("{id}  {what}"));
+                    console.line(format!("{id}  {what}"));
                 }
             }
             if console.json() {

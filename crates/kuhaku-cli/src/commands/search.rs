@@ -1,9 +1,10 @@
 //! `kuhaku search`.
 
+use kuhaku::core::{Masker as _, PiiMasker};
 use kuhaku::{Found, Result, one_line};
 
 use crate::args::SearchArgs;
-use crate::console::Console;
+use crate::console::Line;
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -18,8 +19,8 @@ pub(crate) async fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Exit
         console.value(&answer);
     } else {
         for (rank, hit) in answer.hits.iter().enumerate() {
-            console.line(&format!("{}. {}", rank + 1, heading(hit)));
-            console.line(&format!("   {}", one_line(&hit.text, EXCERPT)));
+            console.line(heading(rank + 1, hit));
+            console.line(format!("   {}", excerpt(&hit.text, EXCERPT)));
         }
     }
     if answer.skipped.iter().any(|skipped| skipped.reason == "refused") {
@@ -33,14 +34,21 @@ pub(crate) async fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Exit
     Ok(Exit::Done)
 }
 
-/// A hit's title, place and signals.
-fn heading(hit: &Found) -> String {
+/// A hit's rank, title, place and signals.
+fn heading(rank: usize, hit: &Found) -> Line {
     let found = &hit.retrieved;
     let bm25 = found.bm25.map(|score| format!("bm25 {score:.3}, ")).unwrap_or_default();
-    let signals = format!("({bm25}coverage {:.2})", found.coverage);
-    let title = Console::bold(&one_line(&found.title, 120));
     let place = place(&found.source, &found.title, &hit.headings, hit.page);
-    format!("{title} — {place} {}", Console::dim(&signals))
+    Line::new()
+        .text(format!("{rank}. "))
+        .bold(one_line(&found.title, 120))
+        .text(format!(" — {place} "))
+        .dim(format!("({bm25}coverage {:.2})", found.coverage))
+}
+
+/// The beginning of a passage in one line, masked in this form (R7).
+pub(super) fn excerpt(text: &str, limit: usize) -> String {
+    PiiMasker::new().mask(&one_line(text, limit)).into_parts().0
 }
 
 /// Where a passage stands: the document's path, the headings below its title, the page.
