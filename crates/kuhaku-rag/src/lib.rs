@@ -1,4 +1,59 @@
 //! Retrieval-augmented answers within the rights of the asker.
+//!
+//! Two paths: an [`Ingestor`] takes documents to an index, a [`RagEngine`] takes a question to an
+//! answer. Both work over any `ChunkIndex`; the umbrella crate `kuhaku` puts them together as `Rag`.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use kuhaku_core::{Masker, PiiMasker, Scope};
+//! use kuhaku_index::{ChunkIndex, IdKey, MemoryIndex};
+//! use kuhaku_rag::{AskRequest, Ingestor, RagEngine, RagSettings, TextDocument};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let settings = RagSettings::default();
+//! let masker: Arc<dyn Masker> = Arc::new(PiiMasker::new());
+//! let fingerprint = Ingestor::fingerprint(&settings, &masker)?;
+//! let index: Arc<dyn ChunkIndex> =
+//!     Arc::new(MemoryIndex::new(fingerprint, IdKey::from_bytes([7; 32])));
+//!
+//! let ingestor = Ingestor::new(index.clone(), masker, settings, None)?;
+//! ingestor.text(TextDocument::new("wifi.md", "The guest network is called Plover.")).await?;
+//!
+//! let engine = RagEngine::builder(index).build()?;
+//! let question = AskRequest::new("What is the guest network called?", Scope::anonymous());
+//! let answer = engine.ask(&question).await?;
+//! assert_eq!(answer.text, "The guest network is called Plover. [S1]");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Map
+//!
+//! | for | take |
+//! |---|---|
+//! | documents into an index | [`Ingestor`], [`TextDocument`], [`IngestOptions`], [`TagRule`] |
+//! | what became of them | [`IngestReport`], [`DocumentReport`], [`DocumentOutcome`] |
+//! | questions and searches | [`RagEngine`], [`AskRequest`] |
+//! | what comes back | [`Answer`], [`Mode`], [`SearchAnswer`], [`Source`], [`Citation`] |
+//! | another way to find chunks | [`Retriever`], [`RetrievalRequest`], [`Hit`] |
+//! | the application's words | [`Prompt`], [`Messages`] |
+//! | settings | [`RagSettings`], [`ModelSettings`] |
+//!
+//! How a question becomes an answer: masked, screened, read within the scope, retrieved, checked
+//! against the scope again, weighed by the share of the question that each chunk holds, written by a
+//! model from fenced sources or put together from their sentences, citations verified, masked once more.
+//!
+//! # Invariants
+//!
+//! - R4, R5: all reads of one request go through one reader, made with the request's scope; whatever a
+//!   custom retriever returns is checked against it again.
+//! - R6: questions, titles and texts enter a prompt through a fence alone, their tags disarmed.
+//! - R7: masking and the injection guard have no switch.
+//! - R9: raw signals stand on every hit; abstention is decided on coverage, which is absolute.
+//! - Ingesting a document again never widens who may see it by accident ([`TagRule`]).
+
 mod answer;
 mod citation;
 mod diversity;
