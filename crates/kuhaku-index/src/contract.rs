@@ -104,8 +104,16 @@ pub trait Maintenance: Send + Sync + fmt::Debug {
     /// Lets readers see a quarantined chunk from now on. True when it was quarantined.
     async fn release(&self, id: &ChunkId) -> Result<bool>;
 
-    /// Removes every document and takes on another fingerprint; the id key stays. For re-indexing.
-    async fn reset(&self, fingerprint: Fingerprint) -> Result<()>;
+    /// Puts the documents of a batch in the place of everything stored and takes on another
+    /// fingerprint, as one transaction; the id key stays. For re-indexing: readers see what was
+    /// there or what the batch holds, nothing in between, and a failure leaves the index as it was.
+    ///
+    /// The report is that of an empty index. Tags come from the batch alone: whoever re-indexes
+    /// carries over those that an operator gave.
+    ///
+    /// # Errors
+    /// As [`ChunkIndex::apply`].
+    async fn replace(&self, fingerprint: Fingerprint, batch: Batch) -> Result<ApplyReport>;
 }
 
 /// Totals of an index, over everything stored.

@@ -74,21 +74,26 @@ impl MemoryIndex {
         removed: &[DocumentId],
         stored: Vec<Arc<DocumentRecord>>,
     ) {
-        let analyzer = self.live.analyzer();
-        let mut analysis = Analysis::new(&analyzer);
-        let mut draft = Draft::default();
-        for record in stored {
-            let document = resident(&record, Body::Held(Arc::clone(&record)));
-            draft.document(document, record.tags.clone());
-            for (ordinal, chunk) in (0..).zip(&record.chunks) {
-                if chunk.quarantine.is_none() {
-                    let terms = analysis.count(&mut draft, &record, chunk);
-                    draft.chunk(ordinal, terms.lengths, terms.entries);
-                }
-            }
-        }
+        let draft = drafted(&self.live.analyzer(), stored);
         self.live.publish(current.next(removed, draft));
     }
+}
+
+/// Analyses documents.
+fn drafted(analyzer: &Analyzer, stored: Vec<Arc<DocumentRecord>>) -> Draft {
+    let mut analysis = Analysis::new(analyzer);
+    let mut draft = Draft::default();
+    for record in stored {
+        let document = resident(&record, Body::Held(Arc::clone(&record)));
+        draft.document(document, record.tags.clone());
+        for (ordinal, chunk) in (0..).zip(&record.chunks) {
+            if chunk.quarantine.is_none() {
+                let terms = analysis.count(&mut draft, &record, chunk);
+                draft.chunk(ordinal, terms.lengths, terms.entries);
+            }
+        }
+    }
+    draft
 }
 
 /// The record of a document of this engine.
@@ -234,11 +239,13 @@ impl Maintenance for MemoryIndex {
         Ok(true)
     }
 
-    async fn reset(&self, fingerprint: Fingerprint) -> Result<()> {
+    async fn replace(&self, fingerprint: Fingerprint, batch: Batch) -> Result<ApplyReport> {
         let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let plan = Plan::new(&Generation::default(), batch, self.live.seeded())?;
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
-        self.live.replace(Draft::default(), analyzer);
+        let draft = drafted(&analyzer, plan.stored.into_iter().map(Arc::new).collect());
+        self.live.replace(Generation::of(draft), analyzer);
         *self.fingerprint.write().unwrap_or_else(PoisonError::into_inner) = fingerprint;
-        Ok(())
+        Ok(plan.report)
     }
 }

@@ -64,7 +64,6 @@ const MAX_WEIGHT: usize = u32::MAX as usize / 2;
 
 impl Generation {
     /// A generation of one segment.
-    #[cfg(feature = "sqlite")]
     pub(crate) fn of(draft: Draft) -> Self {
         Self::default().next(&[], draft)
     }
@@ -219,9 +218,8 @@ impl Live {
         current.0 = Arc::new(generation);
     }
 
-    /// Makes an index of a draft and another analyzer current.
-    pub(crate) fn replace(&self, draft: Draft, analyzer: Analyzer) {
-        let generation = Generation::default().next(&[], draft);
+    /// Makes a generation with another analyzer current.
+    pub(crate) fn replace(&self, generation: Generation, analyzer: Analyzer) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let number = current.0.number + 1;
         *current = (Arc::new(Generation { number, ..generation }), Arc::new(analyzer));

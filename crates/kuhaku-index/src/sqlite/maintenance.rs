@@ -10,6 +10,7 @@ use crate::contract::{IndexStatistics, Maintenance};
 use crate::document::{DocumentListing, QuarantinedChunk, StoredDocument};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::write::{ApplyReport, Batch};
 
 const TRIED: &str = "list what is stored";
 
@@ -86,7 +87,7 @@ impl Maintenance for SqliteIndex {
         self.release_chunk(id).await
     }
 
-    async fn reset(&self, fingerprint: Fingerprint) -> Result<()> {
-        self.start_over(fingerprint).await
+    async fn replace(&self, fingerprint: Fingerprint, batch: Batch) -> Result<ApplyReport> {
+        self.replace_all(fingerprint, batch).await
     }
 }

@@ -84,7 +84,7 @@ impl SqliteIndex {
         let generation = Arc::downgrade(&self.live.generation());
         writer.retired.push_back(Retired { generation, rows });
         let analyzer = Analyzer::new(meta.fingerprint.tokenizer, meta.fingerprint.language);
-        self.live.replace(draft, analyzer);
+        self.live.replace(Generation::of(draft), analyzer);
         self.set_fingerprint(meta.fingerprint);
         writer.commit = meta.commit;
         Ok(())
@@ -150,32 +150,63 @@ impl SqliteIndex {
                 return Ok(plan.report);
             }
             let Plan { report, removed, stored } = plan;
-            let retired: Vec<i64> =
-                removed.iter().filter_map(|id| Self::row(&current.document(id)?.0.body)).collect();
-            for row in &retired {
+            let gone = removed.iter().filter_map(|id| Self::row(&current.document(id)?.0.body));
+            let gone: Vec<i64> = gone.collect();
+            for row in &gone {
                 rows::retire(&mut transaction, *row).await?;
             }
-            let first = rows::next_row(&mut transaction).await?;
-            let analyzer = self.live.analyzer();
-            let base = Arc::clone(&current);
-            let size: usize = stored.iter().map(|record| record.text.as_str().len()).sum();
-            let work = move || {
-                let (prepared, draft) = prepare(&analyzer, stored, first);
-                (prepared, base.next(&removed, draft))
-            };
-            let (prepared, next) = if size < INLINE { work() } else { aside(TRIED, work).await? };
-            for document in &prepared {
-                rows::insert(&mut transaction, document).await?;
-            }
-            drop(current);
-            self.commit(&mut writer, transaction, retired, || self.live.publish(next)).await?;
+            let (analyzer, base) = (self.live.analyzer(), current);
+            let draft = store(&mut transaction, analyzer, stored).await?;
+            let next = aside(TRIED, move || base.next(&removed, draft)).await?;
+            self.commit(&mut writer, transaction, gone, || self.live.publish(next)).await?;
             report
         };
-        // The batch is durable whatever becomes of the clean-up.
-        if let Err(error) = self.purge(&mut writer).await {
+        self.tidy(&mut writer).await;
+        Ok(report)
+    }
+
+    /// See [`crate::Maintenance::replace`].
+    pub(super) async fn replace_all(
+        &self,
+        fingerprint: Fingerprint,
+        batch: Batch,
+    ) -> Result<ApplyReport> {
+        let mut writer = self.writer.lock().await;
+        let _lock = WriteLock::acquire(&self.directory)?;
+        let report = {
+            let mut transaction = self.begin().await?;
+            self.follow(&mut writer, &mut transaction).await?;
+            let Plan { report, stored, .. } =
+                Plan::new(&Generation::default(), batch, self.live.seeded())?;
+            let gone: Vec<i64> = {
+                let current = self.live.generation();
+                let documents = current.documents();
+                documents.iter().filter_map(|(document, ..)| Self::row(&document.body)).collect()
+            };
+            for row in &gone {
+                rows::retire(&mut transaction, *row).await?;
+            }
+            rows::log(&mut transaction, "reset", 0).await?;
+            schema::write_fingerprint(&mut transaction, &fingerprint).await?;
+            let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
+            let draft = store(&mut transaction, Arc::new(analyzer.clone()), stored).await?;
+            let generation = aside(TRIED, move || Generation::of(draft)).await?;
+            let publish = || {
+                self.live.replace(generation, analyzer);
+                self.set_fingerprint(fingerprint);
+            };
+            self.commit(&mut writer, transaction, gone, publish).await?;
+            report
+        };
+        self.tidy(&mut writer).await;
+        Ok(report)
+    }
+
+    /// Purges after a batch, which is durable whatever becomes of that.
+    async fn tidy(&self, writer: &mut Writer) {
+        if let Err(error) = self.purge(writer).await {
             tracing::debug!(code = error.code(), "retired rows stay for now");
         }
-        Ok(report)
     }
 
     pub(super) async fn release_chunk(&self, id: &kuhaku_core::ChunkId) -> Result<bool> {
@@ -205,33 +236,6 @@ impl SqliteIndex {
         self.commit(&mut writer, transaction, Vec::new(), || self.live.publish(next)).await?;
         Ok(true)
     }
-
-    pub(super) async fn start_over(&self, fingerprint: Fingerprint) -> Result<()> {
-        let mut writer = self.writer.lock().await;
-        let _lock = WriteLock::acquire(&self.directory)?;
-        let mut transaction = self.begin().await?;
-        self.follow(&mut writer, &mut transaction).await?;
-        let rows: Vec<i64> = {
-            let current = self.live.generation();
-            let documents = current.documents();
-            documents.iter().filter_map(|(document, ..)| Self::row(&document.body)).collect()
-        };
-        for row in &rows {
-            rows::retire(&mut transaction, *row).await?;
-        }
-        rows::log(&mut transaction, "reset", 0).await?;
-        schema::write_fingerprint(&mut transaction, &fingerprint).await?;
-        let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
-        let publish = || {
-            self.live.replace(Draft::default(), analyzer);
-            self.set_fingerprint(fingerprint);
-        };
-        self.commit(&mut writer, transaction, rows, publish).await?;
-        if let Err(error) = self.purge(&mut writer).await {
-            tracing::debug!(code = error.code(), "retired rows stay for now");
-        }
-        Ok(())
-    }
 }
 
 /// Does long work on a thread that may block.
@@ -244,6 +248,22 @@ pub(super) async fn aside<T: Send + 'static>(
             .next("try again, and report it when it happens again")
             .caused_by(source)
     })
+}
+
+/// Analyses documents and stores them. Part of the caller's transaction.
+async fn store(
+    connection: &mut SqliteConnection,
+    analyzer: Arc<Analyzer>,
+    stored: Vec<DocumentRecord>,
+) -> Result<Draft> {
+    let first = rows::next_row(&mut *connection).await?;
+    let size: usize = stored.iter().map(|record| record.text.as_str().len()).sum();
+    let work = move || prepare(&analyzer, stored, first);
+    let (prepared, draft) = if size < INLINE { work() } else { aside(TRIED, work).await? };
+    for document in &prepared {
+        rows::insert(&mut *connection, document).await?;
+    }
+    Ok(draft)
 }
 
 /// Analyses documents and gives them rows, the first of which is `first`.

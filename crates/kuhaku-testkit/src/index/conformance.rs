@@ -73,7 +73,8 @@ pub async fn conformance(factory: &dyn IndexFactory) -> Checked {
     filters_and_ties(make(factory).await?.as_mut()).await?;
     bad_ranges(make(factory).await?.as_mut()).await?;
     statistics(make(factory).await?.as_mut()).await?;
-    starting_over(make(factory).await?.as_mut()).await
+    replacing(make(factory).await?.as_mut()).await?;
+    failing_to_replace(make(factory).await?.as_mut()).await
 }
 
 async fn make(factory: &dyn IndexFactory) -> Result<Box<dyn Subject>, Violation> {
@@ -353,21 +354,51 @@ async fn statistics(subject: &mut dyn Subject) -> Checked {
     Ok(())
 }
 
-async fn starting_over(subject: &mut dyn Subject) -> Checked {
-    const CHECK: &str = "a reset removes everything, takes the new fingerprint and keeps the key";
-    subject.index().apply(Batch::new().upsert(open("a", "mutations")?)).await?;
+async fn replacing(subject: &mut dyn Subject) -> Checked {
+    const CHECK: &str = "a replacement takes the place of everything, the id key aside";
+    let batch = Batch::new().upsert(open("a", "mutations")?).upsert(open("b", "quokka")?);
+    subject.index().apply(batch).await?;
     let pinned = subject.index().reader(&Scope::anonymous()).await?;
     let porter = Fingerprint::new(Tokenizer::Porter, Language::En, "none", "none");
-    subject.index().maintenance().reset(porter.clone()).await?;
-    ensure!(pinned.fetch(&[ChunkId::new(id("a")?, 0)]).await?.len() == 1, CHECK);
+    let batch = Batch::new().upsert(open("a", "mutations")?).remove(id("b")?);
+    let report = subject.index().maintenance().replace(porter.clone(), batch).await?;
+    let outcomes = [(id("a")?, ChangeOutcome::Added), (id("b")?, ChangeOutcome::Absent)];
+    ensure!(report.outcomes == outcomes, CHECK);
+    let before = [ChunkId::new(id("a")?, 0), ChunkId::new(id("b")?, 0)];
+    ensure!(pinned.fetch(&before).await?.len() == 2, CHECK);
+    ensure!(pinned.sparse(&SparseQuery::new("mutation", 9)).await?.is_empty(), CHECK);
     drop(pinned);
     for _ in 0..2 {
         ensure!(subject.index().fingerprint() == porter, CHECK);
         ensure!(subject.index().id_key() == key(), CHECK);
-        ensure!(subject.index().maintenance().documents().await?.is_empty(), CHECK);
+        ensure!(everybody_finds(subject.index(), "mutation quokka").await? == "a::0", CHECK);
+        ensure!(subject.index().maintenance().documents().await?.len() == 1, CHECK);
         subject.reopen().await?;
     }
+    subject.index().maintenance().replace(porter.clone(), Batch::new()).await?;
+    for _ in 0..2 {
+        ensure!(subject.index().fingerprint() == porter, CHECK);
+        ensure!(subject.index().maintenance().statistics().await?.documents == 0, CHECK);
+        subject.reopen().await?;
+    }
+    Ok(())
+}
+
+async fn failing_to_replace(subject: &mut dyn Subject) -> Checked {
+    const CHECK: &str = "a replacement that fails leaves everything as it was";
     subject.index().apply(Batch::new().upsert(open("a", "mutations")?)).await?;
-    ensure!(everybody_finds(subject.index(), "mutation").await? == "a::0", CHECK);
+    let before = subject.index().fingerprint();
+    let porter = Fingerprint::new(Tokenizer::Porter, Language::En, "none", "none");
+    let mut bad = open("bad", "mutations")?;
+    bad.chunks = vec![ChunkRecord::new(0..99)];
+    let batch = Batch::new().upsert(open("b", "mutations")?).upsert(bad);
+    let refused = subject.index().maintenance().replace(porter, batch).await;
+    ensure!(refused.is_err_and(|error| *error.kind() == ErrorKind::InvalidInput), CHECK);
+    for _ in 0..2 {
+        ensure!(subject.index().fingerprint() == before, CHECK);
+        ensure!(everybody_finds(subject.index(), "mutations").await? == "a::0", CHECK);
+        ensure!(everybody_finds(subject.index(), "mutation").await?.is_empty(), CHECK);
+        subject.reopen().await?;
+    }
     Ok(())
 }

@@ -209,7 +209,7 @@ impl RagBuilder {
             opened => opened?,
         };
         if self.reindex {
-            index.maintenance().reset(wanted).await?;
+            index.maintenance().replace(wanted, kuhaku_index::Batch::new()).await?;
         }
         Ok(Opened { index: Arc::new(index), folder: Some(folder), temporary })
     }
