@@ -19,7 +19,9 @@ const TRIED: &str = "read the file";
 /// [`ErrorKind::Io`]. The message does not hold the path.
 pub fn read_limited(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>> {
     let path = path.as_ref();
-    // Opening a pipe would wait for its writer, so look first; look again at what was opened.
+    // Opening a pipe would wait for its writer, so look first; look again at what was opened. Whoever
+    // swaps a pipe in between the two can make this wait: the standard library opens without waiting
+    // only by a flag whose number differs between systems.
     regular_len(path)?;
     let file = File::open(path).map_err(|error| io_error(TRIED, error))?;
     let metadata = file.metadata().map_err(|error| io_error(TRIED, error))?;

@@ -116,6 +116,53 @@ fn hidden_and_ignored_files_are_left_out_unless_asked_for() {
 }
 
 #[test]
+fn a_deeper_ignore_file_takes_back_what_one_above_says() {
+    let folder =
+        folder(&["a.md", "keep.md", "sub/b.md", "sub/keep.md", "sub/deep/b.md", "out/k.md"]);
+    let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    put(".gitignore", "\u{feff}*.md\r\n!/keep.md\nout/\n[broken\n");
+    put("sub/.gitignore", "!b.md\n");
+    put("sub/deep/.gitignore", "/b.md\n");
+    put("out/.gitignore", "!k.md\n");
+    assert_eq!(files(folder.path(), &WalkOptions::default()), ["keep.md", "sub/b.md"]);
+    // What shall be kept but not indexed is named in a file whose word comes first.
+    put(".kuhakuignore", "sub/b.md\n");
+    assert_eq!(files(folder.path(), &WalkOptions::default()), ["keep.md"]);
+    let one_folder = WalkOptions::default().recursive(false);
+    assert_eq!(files(&folder.path().join("sub"), &one_folder), ["b.md", "keep.md"]);
+}
+
+#[test]
+fn an_ignore_file_beyond_reason_is_a_problem_and_its_folder_is_listed() {
+    let folder = folder(&["a.md", "sub/b.md", ".ignore/"]);
+    let huge = folder.path().join("sub/.gitignore");
+    fs::write(&huge, "b.md\n".repeat(1024 * 1024 / 5 + 1)).unwrap();
+    let odd = folder.path().join(".ignore");
+    let found = walk([folder.path()], &WalkOptions::default()).unwrap();
+    let expected = [(odd.as_path(), "ingest.not_regular"), (huge.as_path(), "ingest.too_large")];
+    assert_eq!(problems(&found), expected);
+    assert_eq!(files(folder.path(), &WalkOptions::default()), ["a.md", "sub/b.md"]);
+    let without = walk([folder.path()], &WalkOptions::default().ignore_files(false)).unwrap();
+    assert!(problems(&without).is_empty());
+}
+
+#[test]
+fn patterns_that_would_fill_the_memory_are_a_problem_or_are_obeyed() {
+    let folder = folder(&["a.md"]);
+    for part in ["a*b?c\n", "[a-z]", "*", "**/", "{a,", "?", "\\", "\u{e9}[!x]*\n"] {
+        fs::write(folder.path().join(".gitignore"), part.repeat(100_000 / part.len())).unwrap();
+        let found = walk([folder.path()], &WalkOptions::default()).unwrap();
+        assert!(found.len() <= 2, "{part:?}");
+        for (path, code) in problems(&found) {
+            assert_eq!(
+                (path.file_name().unwrap().to_str(), code),
+                (Some(".gitignore"), "ingest.too_large")
+            );
+        }
+    }
+}
+
+#[test]
 fn patterns_take_and_leave_in_any_case() {
     let folder = folder(&["a.md", "B.MD", "sub/c.md", "sub/old/d.md"]);
     let listed = |globs: &[&str]| {
@@ -190,6 +237,31 @@ mod unix {
         let named = walk([&pipe], &WalkOptions::default()).unwrap();
         assert_eq!(problems(&named)[0].1, "ingest.not_regular");
         assert_eq!(read_limited(&pipe, 9).unwrap_err().code(), "ingest.not_regular");
+    }
+
+    #[test]
+    fn ignore_files_that_never_end_are_not_opened() {
+        let folder = folder(&["a.md", "sub/b.md"]);
+        let pipe = folder.path().join(".gitignore");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let link = folder.path().join("sub/.kuhakuignore");
+        symlink("/dev/zero", &link).unwrap();
+        let _socket = UnixListener::bind(folder.path().join("sub/.ignore")).unwrap();
+        let found = walk([folder.path()], &WalkOptions::default()).unwrap();
+        let paths: Vec<_> = problems(&found).into_iter().map(|problem| problem.0).collect();
+        assert_eq!(paths, [pipe.as_path(), &folder.path().join("sub/.ignore"), &link]);
+        assert!(problems(&found).iter().all(|problem| problem.1 == "ingest.not_regular"));
+        assert_eq!(files(folder.path(), &WalkOptions::default()), ["a.md", "sub/b.md"]);
+    }
+
+    #[test]
+    fn a_link_to_an_ignore_file_is_not_followed() {
+        let folder = folder(&["a.md", "rules"]);
+        fs::write(folder.path().join("rules"), "a.md").unwrap();
+        symlink("rules", folder.path().join(".gitignore")).unwrap();
+        let found = walk([folder.path()], &WalkOptions::default().glob("*.md")).unwrap();
+        assert_eq!(problems(&found)[0].1, "ingest.not_regular");
+        assert_eq!(files(folder.path(), &WalkOptions::default()), ["a.md"]);
     }
 
     #[test]

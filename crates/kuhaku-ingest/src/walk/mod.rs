@@ -1,27 +1,25 @@
 //! From named paths to the files below them.
 
 mod found;
+mod ignore_rules;
 mod options;
 mod patterns;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
-
-use ignore::{DirEntry, WalkBuilder};
+use std::rc::Rc;
 
 pub use found::{Found, FoundFile, SkipReason};
+use ignore_rules::IgnoreRules;
 pub use options::WalkOptions;
 use patterns::Patterns;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::read::{check_size, io_error, regular_len};
 
-/// A file of ours beside those of version control, for what shall be kept but not indexed.
-const IGNORE_FILE: &str = ".kuhakuignore";
-
-/// Lists the files at and below the roots, sorted by path. Nothing is opened.
+/// Lists the files at and below the roots, sorted by path. Nothing is opened but ignore files.
 ///
 /// - A root that is a file is taken whatever its place: an unsupported suffix is then a problem, not
 ///   something to pass over. A root that is a symbolic link is followed.
@@ -30,6 +28,8 @@ const IGNORE_FILE: &str = ".kuhakuignore";
 /// - Whatever goes wrong is an entry of the list; the rest of the list is complete.
 ///
 /// Ignore files above a root say nothing, so that a listing does not depend on where a folder lies.
+/// One that is a link, not a regular file or larger than 1 MiB is a problem and says nothing; what
+/// lies beside it is listed.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -67,7 +67,7 @@ const IGNORE_FILE: &str = ".kuhakuignore";
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::InvalidInput`] when a pattern cannot be parsed.
+/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) when a pattern cannot be parsed.
 pub fn walk<I>(roots: I, options: &WalkOptions) -> Result<Vec<Found>>
 where
     I: IntoIterator,
@@ -81,6 +81,17 @@ where
     let mut found = listing.found;
     found.sort_by(|a, b| a.path().cmp(b.path()));
     Ok(found)
+}
+
+/// What was tried when a part of a folder cannot be read.
+const LIST: &str = "list the folder";
+
+/// A folder that is still to be listed.
+struct Folder {
+    /// Its path below the root.
+    relative: PathBuf,
+    /// The rules of the folders above it.
+    above: Option<Rc<IgnoreRules>>,
 }
 
 /// A walk under way.
@@ -111,52 +122,60 @@ impl Listing<'_> {
     }
 
     fn folder(&mut self, root: &Path, real: &Path) {
-        let options = self.options;
-        let mut walk = WalkBuilder::new(real);
-        walk.standard_filters(false)
-            .hidden(!options.hidden)
-            .ignore(options.ignore_files)
-            .git_ignore(options.ignore_files)
-            .require_git(false)
-            .follow_links(false)
-            .max_depth((!options.recursive).then_some(1));
-        if options.ignore_files {
-            walk.add_custom_ignore_filename(IGNORE_FILE);
-        }
-        for entry in walk.build() {
-            match entry {
-                Ok(entry) if entry.depth() == 0 => {}
-                Ok(entry) => self.entry(root, real, &entry),
+        // A stack of our own: folders may nest deeper than calls.
+        let mut pending = vec![Folder { relative: PathBuf::new(), above: None }];
+        while let Some(Folder { relative, above }) = pending.pop() {
+            let here = real.join(&relative);
+            let mut rules = None;
+            if self.options.ignore_files {
+                let named = root.join(&relative);
+                rules = IgnoreRules::of(&here, above, |name, error| {
+                    self.problem(&named.join(name), error);
+                });
+            }
+            let entries = match fs::read_dir(&here) {
+                Ok(entries) => entries,
                 Err(error) => {
-                    let below = path_of(&error).and_then(|path| path.strip_prefix(real).ok());
-                    let path = below.map_or_else(|| root.to_path_buf(), |below| root.join(below));
-                    let error =
-                        Error::new(ErrorKind::Io, "list the folder", "a part of it cannot be read")
-                            .next("see the cause; the rest of the folder was listed")
-                            .caused_by(error);
-                    self.problem(&path, error);
+                    self.problem(&root.join(&relative), io_error(LIST, error));
+                    continue;
+                }
+            };
+            for entry in entries {
+                let kind = entry.and_then(|entry| Ok((entry.file_type()?, entry.file_name())));
+                let (kind, name) = match kind {
+                    Ok(found) => found,
+                    Err(error) => {
+                        self.problem(&root.join(&relative), io_error(LIST, error));
+                        continue;
+                    }
+                };
+                let path = here.join(&name);
+                let hidden = !self.options.hidden && name.as_encoded_bytes().starts_with(b".");
+                if hidden || rules.as_ref().is_some_and(|rules| rules.leave(&path, kind.is_dir())) {
+                    continue;
+                }
+                let relative = relative.join(&name);
+                if !kind.is_dir() {
+                    self.entry(root, relative, &path, kind);
+                } else if self.options.recursive {
+                    pending.push(Folder { relative, above: rules.clone() });
                 }
             }
         }
     }
 
-    fn entry(&mut self, root: &Path, real: &Path, entry: &DirEntry) {
-        let Some(kind) = entry.file_type() else { return };
-        if kind.is_dir() {
+    fn entry(&mut self, root: &Path, relative: PathBuf, real: &Path, kind: FileType) {
+        if !self.patterns.take(&relative) {
             return;
         }
-        let Ok(relative) = entry.path().strip_prefix(real) else { return };
-        if !self.patterns.take(relative) {
-            return;
-        }
-        let path = root.join(relative);
+        let path = root.join(&relative);
         let skip = |reason| Found::Skipped { path: path.clone(), reason };
         if kind.is_symlink() {
             self.found.push(skip(SkipReason::SymbolicLink));
         } else if !kind.is_file() {
             self.found.push(skip(SkipReason::NotRegular));
-        } else if let Some(format) = Format::from_name(relative) {
-            self.file(&path, relative.to_path_buf(), entry.path(), format);
+        } else if let Some(format) = Format::from_name(&relative) {
+            self.file(&path, relative, real, format);
         } else {
             self.found.push(skip(SkipReason::UnsupportedFormat));
         }
@@ -181,17 +200,5 @@ impl Listing<'_> {
 
     fn problem(&mut self, path: &Path, error: Error) {
         self.found.push(Found::Problem { path: path.to_path_buf(), error });
-    }
-}
-
-/// The path that an error of the walk is about.
-fn path_of(error: &ignore::Error) -> Option<&Path> {
-    match error {
-        ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
-            path_of(err)
-        }
-        ignore::Error::Partial(errors) => errors.iter().find_map(path_of),
-        _ => None,
     }
 }

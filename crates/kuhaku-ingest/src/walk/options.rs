@@ -8,7 +8,8 @@ use crate::read::DEFAULT_MAX_BYTES;
 pub struct WalkOptions {
     /// Whether folders inside folders are entered. Default: yes.
     pub recursive: bool,
-    /// Whether files and folders whose names begin with a dot are taken. Default: no.
+    /// Whether files and folders whose names begin with a dot are taken; no ignore file can ask for
+    /// them. Default: no.
     pub hidden: bool,
     /// Whether `.gitignore`, `.ignore` and `.kuhakuignore` files in the folder and below are
     /// obeyed. Default: yes.

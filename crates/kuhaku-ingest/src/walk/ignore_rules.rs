@@ -1,0 +1,97 @@
+//! What ignore files say, each read no further than allowed.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::read::{io_error, read_limited};
+
+/// The names of ignore files; what an earlier one says wins over a later one. The first is ours, for
+/// what shall be kept but not indexed.
+pub(super) const IGNORE_FILES: [&str; 3] = [".kuhakuignore", ".ignore", ".gitignore"];
+
+/// The largest ignore file that is read, in bytes. Its patterns become one automaton.
+const MAX_IGNORE_BYTES: u64 = 1024 * 1024;
+
+const TRIED: &str = "read the ignore file";
+const NEXT: &str = "shorten it or put a regular file in its place, or walk without ignore files";
+
+/// The rules that hold in a folder: those of its own ignore files, and those of the folders above.
+#[derive(Debug)]
+pub(super) struct IgnoreRules {
+    own: [Gitignore; IGNORE_FILES.len()],
+    above: Option<Rc<Self>>,
+}
+
+impl IgnoreRules {
+    /// The rules for what lies in `folder`. An ignore file that cannot be used is handed to
+    /// `problem` with its name, and says nothing.
+    pub(super) fn of(
+        folder: &Path,
+        above: Option<Rc<Self>>,
+        mut problem: impl FnMut(&'static str, Error),
+    ) -> Option<Rc<Self>> {
+        let own = IGNORE_FILES.map(|name| {
+            read(&folder.join(name)).and_then(|text| compile(folder, &text)).unwrap_or_else(
+                |error| {
+                    problem(name, error);
+                    Gitignore::empty()
+                },
+            )
+        });
+        if own.iter().all(Gitignore::is_empty) { above } else { Some(Rc::new(Self { own, above })) }
+    }
+
+    /// Whether a path directly in the folder is left out. The folder's own word on a name of
+    /// ignore file comes before that of the folders above.
+    pub(super) fn leave(&self, path: &Path, is_dir: bool) -> bool {
+        let word = |name: usize| {
+            self.and_above().find_map(|rules| match rules.own.get(name)?.matched(path, is_dir) {
+                Match::None => None,
+                Match::Ignore(_) => Some(true),
+                Match::Whitelist(_) => Some(false),
+            })
+        };
+        (0..IGNORE_FILES.len()).find_map(word).unwrap_or(false)
+    }
+
+    fn and_above(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |rules| rules.above.as_deref())
+    }
+}
+
+/// The text of an ignore file; empty when there is none. As in git, a link is not followed.
+fn read(path: &Path) -> Result<String> {
+    let metadata = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) => return Err(io_error(TRIED, error)),
+    };
+    if !metadata.is_file() {
+        return Err(Error::new(ErrorKind::NotRegular, TRIED, "it is not a regular file").next(NEXT));
+    }
+    if metadata.len() > MAX_IGNORE_BYTES {
+        let wrong = format!("it is larger than {MAX_IGNORE_BYTES} bytes");
+        return Err(Error::new(ErrorKind::TooLarge, TRIED, wrong).next(NEXT));
+    }
+    let bytes = read_limited(path, MAX_IGNORE_BYTES)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The matcher of a folder's ignore file. As in git, a pattern that cannot be parsed matches nothing.
+fn compile(folder: &Path, text: &str) -> Result<Gitignore> {
+    let mut builder = GitignoreBuilder::new(folder);
+    for line in text.strip_prefix('\u{feff}').unwrap_or(text).lines() {
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().map_err(|error| {
+        Error::new(ErrorKind::TooLarge, TRIED, "its patterns are too many or too long together")
+            .next(NEXT)
+            .caused_by(error)
+    })
+}
