@@ -16,7 +16,8 @@ pub enum ErrorKind {
     Empty,
     /// The file or text is over the size limit, or gives too many chunks.
     TooLarge,
-    /// The document names its access tags in a way that cannot be understood.
+    /// The document names its access tags in a way that cannot be understood, or seems to state them
+    /// where they are not read.
     AccessTags,
     /// There is nothing at the path.
     NotFound,

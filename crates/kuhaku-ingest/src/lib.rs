@@ -71,7 +71,9 @@
 //! | any other | text or a list; kept as metadata |
 //!
 //! Only `access_tags` restricts who sees a document. `tags`, `roles`, `access`, `acl`, `permissions`
-//! and `visibility` are metadata like any other; without `access_tags` they give a [`Warning`].
+//! and `visibility` are metadata like any other; without `access_tags` they give a [`Warning`]. A line
+//! at the head of a document that seems to state access tags anywhere else (behind a mark that hides
+//! the fence, inside a map, under a misspelt key) makes the document an error.
 //!
 //! Dates and `obsolete` are also read from a line such as
 //! `**Metadata:** effective_date: 2026-01-01 · obsolete: false`.
@@ -82,7 +84,8 @@
 //!   error and no warning holds content or paths.
 //! - R11: nothing is printed, and nothing is written.
 //! - R14: every error says what was tried, what is wrong and one next step.
-//! - Access tags that cannot be understood are an error, never no tags.
+//! - Access tags that cannot be understood, or that seem to stand where they are not read, are an
+//!   error, never no tags.
 //! - One file's problem is one entry; nothing from outside panics, and time is linear in the text.
 //! - No document gives more than [`MAX_CHUNKS`] chunks.
 //! - A document that looks suspicious is never refused: its suspicious chunks are marked.

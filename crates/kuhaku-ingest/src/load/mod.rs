@@ -9,6 +9,7 @@ mod plain;
 mod plain_heading;
 mod rewrite;
 mod sniff;
+mod stray_tags;
 pub(crate) mod title;
 
 use kuhaku_core::SpanMap;
@@ -16,6 +17,7 @@ use kuhaku_core::SpanMap;
 pub use block::{Block, BlockKind};
 pub(crate) use front_matter::canonical_key;
 pub use front_matter::{FrontMatter, FrontValue};
+pub(crate) use stray_tags::is_like_tags_key;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
@@ -72,7 +74,9 @@ impl LoadedDocument {
 /// - [`ErrorKind::Mismatch`] when it is recognisably a binary file, or begins with a byte order mark
 ///   of UTF-16 while more than 5 % of its characters are control characters, unassigned or for
 ///   private use.
-/// - [`ErrorKind::AccessTags`] when its front matter names access tags and cannot be understood.
+/// - [`ErrorKind::AccessTags`] when its front matter names access tags and cannot be understood, or
+///   when its head seems to state access tags in another place, a misspelt key included. The head is
+///   the front matter, the first 60 lines that tell something, and what stands before prose.
 pub fn load(bytes: &[u8], format: Format) -> Result<LoadedDocument> {
     if bytes.is_empty() {
         return Err(empty("it has no bytes"));
@@ -92,7 +96,7 @@ pub fn load(bytes: &[u8], format: Format) -> Result<LoadedDocument> {
 /// Loads a text in memory. It may be blank.
 ///
 /// # Errors
-/// [`ErrorKind::AccessTags`] when its front matter names access tags and cannot be understood.
+/// [`ErrorKind::AccessTags`], as [`load`].
 pub fn load_text(text: &str, format: Format) -> Result<LoadedDocument> {
     load_decoded(text, format, Vec::new())
 }
@@ -103,6 +107,12 @@ fn load_decoded(
     mut warnings: Vec<Warning>,
 ) -> Result<LoadedDocument> {
     let (front_matter, body) = front_matter::split(decoded)?;
+    if !TAGS.iter().any(|key| front_matter.get(key).is_some()) {
+        let (front, rest) = decoded.split_at(body);
+        if stray_tags::seems_to_state_tags(front, rest) {
+            return Err(stray_tags());
+        }
+    }
     let rewrite::Rewritten { text, map } =
         rewrite::rewrite(decoded, body..decoded.len(), &mut warnings);
     let (blocks, page_starts) = match format {
@@ -118,14 +128,31 @@ fn load_decoded(
     Ok(LoadedDocument { text, map, blocks, page_starts, front_matter, warnings })
 }
 
+/// The key of access tags, and a spelling that is too close to pass over.
+pub(crate) const TAGS: [&str; 2] = ["access_tags", "access_tag"];
+
 /// True when a text shows nothing: white space, and characters without a width.
 pub(crate) fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || has_no_width(c))
 }
 
 fn has_no_width(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180e}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+fn stray_tags() -> Error {
+    Error::new(
+        ErrorKind::AccessTags,
+        "read the beginning of the document",
+        "it seems to state access tags outside readable front matter",
+    )
+    .next(
+        "write `access_tags: [hr, legal]` between two lines of three hyphens at its very top; if it \
+         states none, begin that line with another word",
+    )
 }
 
 fn mismatch(detected: &str) -> Error {

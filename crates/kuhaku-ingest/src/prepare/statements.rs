@@ -5,7 +5,7 @@ use kuhaku_core::{AccessTags, Date, one_line};
 use super::document::StatedValidity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::load::title::METADATA_LABEL;
-use crate::load::{FrontMatter, FrontValue, LoadedDocument, canonical_key};
+use crate::load::{FrontMatter, FrontValue, LoadedDocument, TAGS, canonical_key, is_like_tags_key};
 use crate::warning::Warning;
 
 const TITLE: &str = "title";
@@ -13,8 +13,6 @@ const DOC_TYPE: &str = "doc_type";
 const EFFECTIVE: &str = "effective_date";
 const EXPIRY: &str = "expiry_date";
 const OBSOLETE: &str = "obsolete";
-/// The key of access tags, and a spelling that is too close to pass over.
-const TAGS: [&str; 2] = ["access_tags", "access_tag"];
 /// Keys that people take for access tags. They stay metadata.
 const NOT_TAGS: [&str; 6] = ["tags", "roles", "access", "acl", "permissions", "visibility"];
 
@@ -34,7 +32,7 @@ impl Statements {
     pub(crate) fn read(document: &LoadedDocument, warnings: &mut Vec<Warning>) -> Result<Self> {
         let front = &document.front_matter;
         let line = MetadataLine::find(&document.text);
-        if TAGS.iter().any(|key| line.get(key).is_some()) {
+        if line.0.iter().any(|(key, _)| is_like_tags_key(key)) {
             return Err(tags_error("they stand in the metadata line, which is not read for them"));
         }
         let tags = tags(front)?;
