@@ -79,7 +79,7 @@ pub(crate) struct IngestArgs {
     pub(crate) untag: bool,
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
-    /// Empty the index first: all documents and all tags go, and today's settings are taken on
+    /// Make the index anew under today's settings: other documents go, tags that were set stay
     #[arg(long)]
     pub(crate) reindex: bool,
 }

@@ -176,6 +176,15 @@ fn an_index_made_with_other_settings_is_refused_and_can_be_made_anew() {
     let anew = with_size(&["ingest", "notes", "--reindex"]);
     assert_eq!((anew.code, anew.stdout.starts_with("2 added")), (0, true), "{}", anew.stderr);
     assert_eq!(with_size(&["ask", "What is the guest network called?"]).code, 0);
+    place.write("nothing/photo.png", b"\x89PNG\r\n\x1a\n");
+    let nothing = with_size(&["ingest", "nothing", "--reindex"]);
+    assert_eq!(nothing.code, 1, "an index is not emptied by mistake");
+    assert!(nothing.stderr.contains("ingest.empty"), "{}", nothing.stderr);
+    place.run(&["ingest", "notes", "--tag", "staff"]);
+    let again = with_size(&["ingest", "notes", "--reindex"]);
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert_eq!(with_size(&["ask", "What is the guest network called?"]).code, 3, "tags stay");
+    place.run(&["ingest", "notes", "--untag"]);
     let unset = place.run(&["ask", "What is the guest network called?"]);
     assert_eq!(unset.code, 0, "without a setting the index's own counts: {}", unset.stderr);
 }

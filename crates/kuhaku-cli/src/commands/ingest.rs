@@ -14,9 +14,13 @@ pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit
     let tags = AccessTags::new(&args.tags)?;
     let tags = if args.untag { TagRule::Reset } else { TagRule::set(tags) };
     let options = ingest_options(tags, args.walk.options());
-    let builder = context.builder()?.reindex(args.reindex);
+    let builder = context.builder()?.any_settings(args.reindex);
     let rag = context.open(builder).await?;
-    let report = rag.ingest_paths(&args.paths, &options, &mut Bar::new()).await?;
+    let report = if args.reindex {
+        rag.reindex(&args.paths, &options, &mut Bar::new()).await?
+    } else {
+        rag.ingest_paths(&args.paths, &options, &mut Bar::new()).await?
+    };
     if context.console.json() {
         context.console.value(&report);
     } else {

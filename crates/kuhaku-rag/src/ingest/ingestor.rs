@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use kuhaku_core::{AccessTags, DocumentId, InjectionGuard, Masker, Section as _};
 use kuhaku_index::{
-    Batch, ChangeOutcome, ChunkIndex, ChunkRecord, ContentHash, DocumentRecord, Fingerprint,
-    Language, Tokenizer, Validity,
+    ApplyReport, Batch, ChangeOutcome, ChunkIndex, ChunkRecord, ContentHash, DocumentRecord,
+    Fingerprint, Language, Tokenizer, Validity,
 };
 use kuhaku_ingest::{
     ChunkSize, ChunkUnit, Chunker, Format, Found, FoundFile, PreparedDocument, Preparer, Source,
@@ -69,6 +69,45 @@ struct Pending {
     batch: Batch,
     places: Vec<usize>,
     bytes: usize,
+}
+
+/// A document on its way in.
+struct Item<'a> {
+    id: DocumentId,
+    hash: ContentHash,
+    name: &'a str,
+    source: Source,
+    tags: &'a TagRule,
+}
+
+/// An ingest under way.
+struct Reading<'a> {
+    report: IngestReport,
+    pending: Pending,
+    /// What the documents are stored under.
+    fingerprint: &'a Fingerprint,
+    /// Documents go into the index as they come, and those that are there already are left alone;
+    /// otherwise all are collected.
+    stepwise: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn new(fingerprint: &'a Fingerprint, stepwise: bool) -> Self {
+        Self { report: IngestReport::new(), pending: Pending::default(), fingerprint, stepwise }
+    }
+
+    /// Corrects the report by what the index says.
+    fn note(&mut self, places: Vec<usize>, applied: &ApplyReport) {
+        for (place, (_, outcome)) in places.into_iter().zip(&applied.outcomes) {
+            if let Some(line) = self.report.documents.get_mut(place) {
+                line.outcome = match outcome {
+                    ChangeOutcome::Updated => DocumentOutcome::Updated,
+                    ChangeOutcome::Unchanged => DocumentOutcome::Unchanged,
+                    _ => DocumentOutcome::Added,
+                };
+            }
+        }
+    }
 }
 
 impl Ingestor {
@@ -140,17 +179,17 @@ impl Ingestor {
         if let Some(format) = document.format {
             source = source.format(format);
         }
+        let fingerprint = self.index.fingerprint();
+        let mut reading = Reading::new(&fingerprint, true);
         let (bytes, metadata) = (document.text.as_bytes(), &document.metadata);
-        let hash = self.content_hash(&document.name, bytes, document.format, metadata);
-        let mut report = IngestReport::new();
-        let mut pending = Pending::default();
-        let (line, ready) = self
-            .prepare(id, hash, &document.name, source, &document.tags, document.metadata)
-            .await?;
-        self.take(&mut report, &mut pending, line, ready, &mut ()).await?;
-        self.apply(&mut report, &mut pending).await?;
+        let hash =
+            self.content_hash(&document.name, bytes, document.format, metadata, &fingerprint);
+        let item = Item { id, hash, name: &document.name, source, tags: &document.tags };
+        let (line, ready) = self.prepare(item, document.metadata.clone(), &reading).await?;
+        self.take(&mut reading, line, ready, &mut ()).await?;
+        self.apply(&mut reading).await?;
         let failed = || DocumentReport::new(String::new(), DocumentOutcome::Failed);
-        Ok(report.documents.pop().unwrap_or_else(failed))
+        Ok(reading.report.documents.pop().unwrap_or_else(failed))
     }
 
     /// Ingests files and folders. A file that cannot be read or prepared is reported and does not
@@ -167,25 +206,70 @@ impl Ingestor {
         progress: &mut dyn IngestProgress,
     ) -> Result<IngestReport> {
         self.check_chunker()?;
+        let fingerprint = self.index.fingerprint();
+        let mut reading = Reading::new(&fingerprint, true);
+        self.read(paths, options, progress, &mut reading).await?;
+        self.apply(&mut reading).await?;
+        Ok(reading.report)
+    }
+
+    /// Makes the index anew from files and folders, under the settings of this ingestor, in one
+    /// transaction: until it is done, readers see the index as it was. Documents that are not among
+    /// the files go; tags that were set stay. All text is held in memory meanwhile.
+    ///
+    /// # Errors
+    /// `ingest.not_found` when an argument does not exist, `ingest.empty` when no document could be
+    /// read, and those of the index; the index is then as it was.
+    pub async fn replace(
+        &self,
+        paths: &[PathBuf],
+        options: &IngestOptions,
+        progress: &mut dyn IngestProgress,
+    ) -> Result<IngestReport> {
+        let stored = self.index.fingerprint();
+        let mut fingerprint = Self::fingerprint(&self.settings, &self.masker)?;
+        // Parts without a setting are what they were.
+        fingerprint.tokenizer = self.settings.tokenizer.unwrap_or(stored.tokenizer);
+        fingerprint.language = self.settings.language.unwrap_or(stored.language);
+        let mut reading = Reading::new(&fingerprint, false);
+        self.read(paths, options, progress, &mut reading).await?;
+        let Pending { batch, places, .. } = std::mem::take(&mut reading.pending);
+        if batch.is_empty() {
+            let kind = ErrorKind::Ingest(kuhaku_ingest::ErrorKind::Empty);
+            let wrong = "no document could be read from the paths given";
+            return Err(Error::new(kind, "make the index anew", wrong)
+                .next("check the paths; the index is as it was"));
+        }
+        let applied = self.index.maintenance().replace(fingerprint.clone(), batch).await.adopt()?;
+        reading.note(places, &applied);
+        Ok(reading.report)
+    }
+
+    /// Reads files and folders into a report and a batch.
+    async fn read(
+        &self,
+        paths: &[PathBuf],
+        options: &IngestOptions,
+        progress: &mut dyn IngestProgress,
+        reading: &mut Reading<'_>,
+    ) -> Result<()> {
         require_paths(paths)?;
         let limit = self.settings.max_upload_bytes.unwrap_or(options.walk.max_bytes);
         let walk_options = options.walk.clone().max_bytes(limit.min(options.walk.max_bytes));
         let found = walk(paths, &walk_options).adopt()?;
-        let mut report = IngestReport::new();
         let work: Vec<Found> = found
             .into_iter()
             .filter(|found| {
                 let skipped = matches!(found, Found::Skipped { .. });
-                report.skipped += usize::from(skipped);
+                reading.report.skipped += usize::from(skipped);
                 !skipped
             })
             .collect();
         progress.found(work.len());
         let mut seen = HashSet::new();
-        let mut pending = Pending::default();
         for found in work {
             let (line, ready) = match found {
-                Found::File(file) => match self.file(&file, options, &mut seen).await? {
+                Found::File(file) => match self.file(&file, options, &mut seen, reading).await? {
                     Some(prepared) => prepared,
                     None => continue,
                 },
@@ -194,10 +278,9 @@ impl Ingestor {
                 }
                 _ => continue,
             };
-            self.take(&mut report, &mut pending, line, ready, progress).await?;
+            self.take(reading, line, ready, progress).await?;
         }
-        self.apply(&mut report, &mut pending).await?;
-        Ok(report)
+        Ok(())
     }
 
     /// Removes documents.
@@ -217,6 +300,7 @@ impl Ingestor {
         file: &FoundFile,
         options: &IngestOptions,
         seen: &mut HashSet<DocumentId>,
+        reading: &Reading<'_>,
     ) -> Result<Option<(DocumentReport, Option<DocumentRecord>)>> {
         let failed =
             |note: Note| Ok(Some((DocumentReport::failed(self.masked(&file.path), note), None)));
@@ -237,25 +321,24 @@ impl Ingestor {
         };
         let none = BTreeMap::new();
         let (shown, format) = (location.shown.as_str(), Some(file.format));
-        let hash = self.content_hash(shown, &bytes, format, &none);
+        let hash = self.content_hash(shown, &bytes, format, &none, reading.fingerprint);
         let source = Source::from_bytes(shown, bytes).format(file.format);
-        self.prepare(id, hash, shown, source, &options.tags, none).await.map(Some)
+        let item = Item { id, hash, name: shown, source, tags: &options.tags };
+        self.prepare(item, none, reading).await.map(Some)
     }
 
     /// Everything up to the index: a line of the report, and what is to be stored.
     async fn prepare(
         &self,
-        id: DocumentId,
-        hash: ContentHash,
-        name: &str,
-        source: Source,
-        tags: &TagRule,
+        item: Item<'_>,
         metadata: BTreeMap<String, String>,
+        reading: &Reading<'_>,
     ) -> Result<(DocumentReport, Option<DocumentRecord>)> {
+        let Item { id, hash, name, source, tags } = item;
         let name = self.masker.mask(name).text().to_string();
         let stored = self.index.maintenance().stored(&id).await.adopt()?;
         let pinned = tags.pinned(stored.as_ref());
-        if let Some(stored) = stored.filter(|it| it.content == hash) {
+        if let Some(stored) = stored.filter(|it| reading.stepwise && it.content == hash) {
             let same = match &pinned {
                 Some(tags) => stored.pinned_tags && stored.tags == *tags,
                 None => !stored.pinned_tags,
@@ -336,41 +419,34 @@ impl Ingestor {
     /// Puts a line into the report and its document, if any, into the batch.
     async fn take(
         &self,
-        report: &mut IngestReport,
-        pending: &mut Pending,
+        reading: &mut Reading<'_>,
         line: DocumentReport,
         ready: Option<DocumentRecord>,
         progress: &mut dyn IngestProgress,
     ) -> Result<()> {
         progress.done(&line);
-        report.documents.push(line);
+        reading.report.documents.push(line);
+        let pending = &mut reading.pending;
         if let Some(record) = ready {
             pending.bytes += record.text.as_str().len();
-            pending.places.push(report.documents.len() - 1);
+            pending.places.push(reading.report.documents.len() - 1);
             pending.batch = std::mem::take(&mut pending.batch).upsert(record);
         }
-        if pending.places.len() >= BATCH_DOCUMENTS || pending.bytes >= BATCH_BYTES {
-            self.apply(report, pending).await?;
+        let full = pending.places.len() >= BATCH_DOCUMENTS || pending.bytes >= BATCH_BYTES;
+        if full && reading.stepwise {
+            self.apply(reading).await?;
         }
         Ok(())
     }
 
-    /// Stores what is pending and corrects the report by what the index says.
-    async fn apply(&self, report: &mut IngestReport, pending: &mut Pending) -> Result<()> {
-        let Pending { batch, places, .. } = std::mem::take(pending);
+    /// Stores what is pending.
+    async fn apply(&self, reading: &mut Reading<'_>) -> Result<()> {
+        let Pending { batch, places, .. } = std::mem::take(&mut reading.pending);
         if batch.is_empty() {
             return Ok(());
         }
         let applied = self.index.apply(batch).await.adopt()?;
-        for (place, (_, outcome)) in places.into_iter().zip(applied.outcomes) {
-            if let Some(line) = report.documents.get_mut(place) {
-                line.outcome = match outcome {
-                    ChangeOutcome::Updated => DocumentOutcome::Updated,
-                    ChangeOutcome::Unchanged => DocumentOutcome::Unchanged,
-                    _ => DocumentOutcome::Added,
-                };
-            }
-        }
+        reading.note(places, &applied);
         Ok(())
     }
 
@@ -382,13 +458,14 @@ impl Ingestor {
         bytes: &[u8],
         format: Option<Format>,
         metadata: &BTreeMap<String, String>,
+        fingerprint: &Fingerprint,
     ) -> ContentHash {
         let shape = serde_json::json!({
             "name": name,
             "format": format.map(|format| format!("{format:?}")),
             "metadata": metadata,
             "doc_types": self.settings.doc_type_prefix_mapping,
-            "fingerprint": self.index.fingerprint(),
+            "fingerprint": fingerprint,
         });
         self.index.id_key().content_hash(&[bytes, shape.to_string().as_bytes()])
     }

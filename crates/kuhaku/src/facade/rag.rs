@@ -83,6 +83,23 @@ impl Rag {
         Ok(self.0.ingestor.paths(&paths, options, progress).await?)
     }
 
+    /// Makes the index anew from files and folders under today's settings, in one step: until it is
+    /// done, askers see it as it was. Documents that are not among the files go; tags that were set
+    /// stay. See [`RagBuilder::any_settings`].
+    ///
+    /// # Errors
+    /// `ingest.not_found` for a path that does not exist, `ingest.empty` when nothing could be read,
+    /// and those of the index; it is then as it was.
+    pub async fn reindex<P: AsRef<Path>>(
+        &self,
+        paths: &[P],
+        options: &IngestOptions,
+        progress: &mut dyn IngestProgress,
+    ) -> Result<IngestReport> {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_path_buf()).collect();
+        Ok(self.0.ingestor.replace(&paths, options, progress).await?)
+    }
+
     /// Removes documents; false for those that were not there.
     ///
     /// # Errors

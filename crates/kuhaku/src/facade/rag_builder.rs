@@ -20,7 +20,7 @@ pub struct RagBuilder {
     folder: Option<PathBuf>,
     base: Option<PathBuf>,
     create: bool,
-    reindex: bool,
+    any_settings: bool,
     id_key: Option<IdKey>,
     model: Option<Arc<dyn LlmProvider>>,
     retriever: Option<Arc<dyn Retriever>>,
@@ -37,7 +37,7 @@ impl Default for RagBuilder {
             folder: None,
             base: None,
             create: true,
-            reindex: false,
+            any_settings: false,
             id_key: None,
             model: None,
             retriever: None,
@@ -102,10 +102,10 @@ impl RagBuilder {
         self
     }
 
-    /// Whether to empty the index and take on these settings when it was made with others.
-    /// Default: no.
-    pub fn reindex(mut self, yes: bool) -> Self {
-        self.reindex = yes;
+    /// Whether to open an index whatever settings it was made with, so that [`Rag::reindex`] can take
+    /// it over to others. Default: no.
+    pub fn any_settings(mut self, yes: bool) -> Self {
+        self.any_settings = yes;
         self
     }
 
@@ -196,7 +196,7 @@ impl RagBuilder {
             .create(self.create || temporary.is_some());
         options.id_key = self.id_key.clone();
         let wanted = Ingestor::fingerprint(&self.settings, masker)?;
-        if !self.reindex {
+        if !self.any_settings {
             options.fingerprint.tokenizer = self.settings.tokenizer;
             options.fingerprint.language = self.settings.language;
             options.fingerprint.masker = Some(wanted.masker.clone());
@@ -208,9 +208,6 @@ impl RagBuilder {
             }
             opened => opened?,
         };
-        if self.reindex {
-            index.maintenance().replace(wanted, kuhaku_index::Batch::new()).await?;
-        }
         Ok(Opened { index: Arc::new(index), folder: Some(folder), temporary })
     }
 
