@@ -6,49 +6,21 @@ use std::sync::Arc;
 
 use kuhaku_core::{AccessTags, DocumentId, InjectionGuard, Masker, Section as _};
 use kuhaku_index::{
-    ApplyReport, Batch, ChangeOutcome, ChunkIndex, ChunkRecord, ContentHash, DocumentRecord,
-    Fingerprint, Language, Tokenizer, Validity,
+    Batch, ChangeOutcome, ChunkIndex, ChunkRecord, ContentHash, DocumentRecord, Fingerprint,
+    Language, Tokenizer, Validity,
 };
 use kuhaku_ingest::{
     ChunkSize, ChunkUnit, Chunker, Format, Found, FoundFile, PreparedDocument, Preparer, Source,
-    WalkOptions, read_limited, walk,
+    read_limited, walk,
 };
 
 use crate::error::{Adopt as _, Error, ErrorKind, Result};
+use crate::ingest::options::{IngestOptions, IngestProgress};
+use crate::ingest::reading::{Item, Pending, Reading};
 use crate::ingest::report::{DocumentOutcome, DocumentReport, IngestReport, Note};
-use crate::ingest::tags::TagRule;
 use crate::ingest::text::TextDocument;
 use crate::location::{Location, require_paths, resolve};
 use crate::settings::RagSettings;
-
-/// A batch is applied when it holds this many documents …
-const BATCH_DOCUMENTS: usize = 128;
-/// … or this many bytes of text.
-const BATCH_BYTES: usize = 8 * 1024 * 1024;
-
-/// How files are ingested.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct IngestOptions {
-    /// Who may see the documents.
-    pub tags: TagRule,
-    /// Which files of a folder are taken.
-    pub walk: WalkOptions,
-}
-
-/// Hears how far an ingest is.
-pub trait IngestProgress: Send {
-    /// This many documents will be looked at.
-    fn found(&mut self, documents: usize);
-    /// One more is done; its chunks may not be durable yet.
-    fn done(&mut self, report: &DocumentReport);
-}
-
-/// Hears nothing.
-impl IngestProgress for () {
-    fn found(&mut self, _documents: usize) {}
-    fn done(&mut self, _report: &DocumentReport) {}
-}
 
 /// Reads, masks, chunks and screens documents, and puts them into an index.
 ///
@@ -61,53 +33,6 @@ pub struct Ingestor {
     preparer: Preparer,
     settings: RagSettings,
     base: Option<PathBuf>,
-}
-
-/// Documents that are ready, and the places of their reports.
-#[derive(Default)]
-struct Pending {
-    batch: Batch,
-    places: Vec<usize>,
-    bytes: usize,
-}
-
-/// A document on its way in.
-struct Item<'a> {
-    id: DocumentId,
-    hash: ContentHash,
-    name: &'a str,
-    source: Source,
-    tags: &'a TagRule,
-}
-
-/// An ingest under way.
-struct Reading<'a> {
-    report: IngestReport,
-    pending: Pending,
-    /// What the documents are stored under.
-    fingerprint: &'a Fingerprint,
-    /// Documents go into the index as they come, and those that are there already are left alone;
-    /// otherwise all are collected.
-    stepwise: bool,
-}
-
-impl<'a> Reading<'a> {
-    fn new(fingerprint: &'a Fingerprint, stepwise: bool) -> Self {
-        Self { report: IngestReport::new(), pending: Pending::default(), fingerprint, stepwise }
-    }
-
-    /// Corrects the report by what the index says.
-    fn note(&mut self, places: Vec<usize>, applied: &ApplyReport) {
-        for (place, (_, outcome)) in places.into_iter().zip(&applied.outcomes) {
-            if let Some(line) = self.report.documents.get_mut(place) {
-                line.outcome = match outcome {
-                    ChangeOutcome::Updated => DocumentOutcome::Updated,
-                    ChangeOutcome::Unchanged => DocumentOutcome::Unchanged,
-                    _ => DocumentOutcome::Added,
-                };
-            }
-        }
-    }
 }
 
 impl Ingestor {
@@ -426,14 +351,10 @@ impl Ingestor {
     ) -> Result<()> {
         progress.done(&line);
         reading.report.documents.push(line);
-        let pending = &mut reading.pending;
         if let Some(record) = ready {
-            pending.bytes += record.text.as_str().len();
-            pending.places.push(reading.report.documents.len() - 1);
-            pending.batch = std::mem::take(&mut pending.batch).upsert(record);
+            reading.push(record);
         }
-        let full = pending.places.len() >= BATCH_DOCUMENTS || pending.bytes >= BATCH_BYTES;
-        if full && reading.stepwise {
+        if reading.is_due() {
             self.apply(reading).await?;
         }
         Ok(())

@@ -1,11 +1,14 @@
 //! From files and texts into the index.
 
 mod ingestor;
+mod options;
+mod reading;
 mod report;
 mod tags;
 mod text;
 
-pub use ingestor::{IngestOptions, IngestProgress, Ingestor};
+pub use ingestor::Ingestor;
+pub use options::{IngestOptions, IngestProgress};
 pub use report::{DocumentOutcome, DocumentReport, IngestReport, Note};
 pub use tags::TagRule;
 pub use text::TextDocument;

@@ -1,0 +1,30 @@
+//! How files are ingested, and who hears of it.
+
+use kuhaku_ingest::WalkOptions;
+
+use crate::ingest::report::DocumentReport;
+use crate::ingest::tags::TagRule;
+
+/// How files are ingested.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct IngestOptions {
+    /// Who may see the documents.
+    pub tags: TagRule,
+    /// Which files of a folder are taken.
+    pub walk: WalkOptions,
+}
+
+/// Hears how far an ingest is.
+pub trait IngestProgress: Send {
+    /// This many documents will be looked at.
+    fn found(&mut self, documents: usize);
+    /// One more is done; its chunks may not be durable yet.
+    fn done(&mut self, report: &DocumentReport);
+}
+
+/// Hears nothing.
+impl IngestProgress for () {
+    fn found(&mut self, _documents: usize) {}
+    fn done(&mut self, _report: &DocumentReport) {}
+}
