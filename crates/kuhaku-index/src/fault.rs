@@ -19,11 +19,14 @@ pub enum Fault {
     ChangedTagsIgnored,
     /// What is returned names the generation of the index.
     GenerationInOutput,
+    /// A handle reads on without what another handle has committed. Engines of one handle have it
+    /// in vain.
+    OtherHandlesIgnored,
 }
 
 #[cfg(feature = "seeded-faults")]
 impl Fault {
-    /// Every fault.
+    /// Every fault of an engine that has one handle.
     pub const ALL: [Self; 7] = [
         Self::GlobalDocumentFrequency,
         Self::GlobalAverageLength,

@@ -200,9 +200,7 @@ impl Maintenance for MemoryIndex {
     }
 
     async fn statistics(&self) -> Result<IndexStatistics> {
-        let mut statistics = self.live.generation().statistics();
-        statistics.quarantined = self.quarantined().await?.len() as u64;
-        Ok(statistics)
+        Ok(self.live.generation().statistics())
     }
 
     async fn quarantined(&self) -> Result<Vec<QuarantinedChunk>> {

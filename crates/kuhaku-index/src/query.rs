@@ -53,11 +53,11 @@ impl Filter {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FieldWeights {
-    /// Title and headings; from 0 to 100.
+    /// Title and headings; 0, or from 0.000001 to 100.
     pub heading: f64,
-    /// The text itself; from 0 to 100.
+    /// The text itself; 0, or from 0.000001 to 100.
     pub body: f64,
-    /// Further words; from 0 to 100.
+    /// Further words; 0, or from 0.000001 to 100.
     pub extra: f64,
 }
 

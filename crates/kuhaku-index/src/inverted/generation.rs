@@ -5,6 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use kuhaku_core::{AccessTags, DocumentId, Scope};
 
+#[cfg(feature = "sqlite")]
+use super::document::Body;
 use super::document::Document;
 use super::draft::Draft;
 use super::scratch::ScratchPool;
@@ -106,6 +108,14 @@ impl Generation {
         all
     }
 
+    /// The ids of the living documents whose texts are at one of these places.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn ids(&self, there: impl Fn(&Body) -> bool) -> Vec<DocumentId> {
+        let living = self.parts.iter().flat_map(Part::living);
+        let found = living.filter(|entry| there(&entry.document.body));
+        found.map(|entry| entry.document.id.clone()).collect()
+    }
+
     /// The generation after this one: some documents gone, a drafted segment added, and small or
     /// worn segments merged.
     pub(crate) fn next(&self, removed: &[DocumentId], draft: Draft) -> Self {
@@ -125,7 +135,7 @@ impl Generation {
         Self { parts: compacted(parts), number: self.number + 1 }
     }
 
-    /// Totals over everything; held-back chunks are counted by the caller.
+    /// Totals over everything.
     pub(crate) fn statistics(&self) -> IndexStatistics {
         let mut statistics = IndexStatistics::default();
         let mut classes = HashSet::new();
@@ -133,7 +143,9 @@ impl Generation {
         for part in &self.parts {
             for entry in part.living() {
                 statistics.documents += 1;
-                statistics.chunks += entry.chunks.len() as u64;
+                let visible = entry.chunks.len() as u64;
+                statistics.chunks += visible;
+                statistics.quarantined += entry.document.chunks.saturating_sub(visible);
                 classes.extend(part.segment.tags(entry));
             }
             for place in 0..part.segment.terms().len() as u32 {

@@ -5,11 +5,15 @@ use std::sync::{Mutex, PoisonError};
 /// Scratches kept for reuse, at most.
 const KEPT: usize = 16;
 
-/// Accumulators of one query; all zero between segments.
+/// A score to which nothing was added. The sign is the mark: adding any score, zero included, to
+/// `-0.0` gives that score with a positive sign.
+pub(super) const UNTOUCHED: f64 = -0.0;
+
+/// Accumulators of one query; all [`UNTOUCHED`] between segments.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     pub(crate) scores: Vec<f64>,
-    /// The chunks whose score is not zero.
+    /// The chunks to whose score something was added, each once.
     pub(crate) touched: Vec<u32>,
 }
 

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use kuhaku_core::{ChunkId, DocumentId};
 
 use super::generation::Part;
-use super::scratch::Scratch;
+use super::scratch::{Scratch, UNTOUCHED};
 use super::segment::Chunk;
 use super::view::{Sight, View};
 use crate::error::{Error, ErrorKind, Result};
@@ -54,6 +54,9 @@ impl PartialEq for Candidate<'_> {
 
 impl Eq for Candidate<'_> {}
 
+/// Scores of smaller weights would drown in the limits of floats.
+const LEAST_WEIGHT: f64 = 1e-6;
+
 fn check(bm25: &Bm25) -> Result<()> {
     let Bm25 { k1, b, weights } = bm25;
     let wrong = if !(0.0..=100.0).contains(k1) {
@@ -62,9 +65,9 @@ fn check(bm25: &Bm25) -> Result<()> {
         "b is not from 0 to 1"
     } else if [weights.heading, weights.body, weights.extra]
         .iter()
-        .any(|weight| !(0.0..=100.0).contains(weight))
+        .any(|weight| *weight != 0.0 && !(LEAST_WEIGHT..=100.0).contains(weight))
     {
-        "a field weight is not from 0 to 100"
+        "a field weight is neither 0 nor from 0.000001 to 100"
     } else {
         return Ok(());
     };
@@ -107,10 +110,13 @@ pub(super) fn sparse(view: &View, query: &SparseQuery) -> Result<Vec<SparseHit>>
             let Scratch { scores, touched } = scratch;
             for place in touched.drain(..) {
                 let Some(slot) = scores.get_mut(place as usize) else { continue };
-                let score = std::mem::take(slot);
+                let score = std::mem::replace(slot, UNTOUCHED);
                 let full = best.len() >= query.limit;
                 let worst = best.peek().map_or(0.0, |worst: &Candidate<'_>| worst.score);
-                if full && score < worst || part.dead.as_ref().is_some_and(|d| d.has_chunk(place)) {
+                if score <= 0.0
+                    || full && score < worst
+                    || part.dead.as_ref().is_some_and(|d| d.has_chunk(place))
+                {
                     continue;
                 }
                 let Some(Chunk { document, ordinal, .. }) =
@@ -176,7 +182,7 @@ impl<'a> Scoring<'a> {
         let chunks = part.segment.chunks();
         let Scratch { scores, touched } = scratch;
         if scores.len() < chunks.len() {
-            scores.resize(chunks.len(), 0.0);
+            scores.resize(chunks.len(), UNTOUCHED);
         }
         let weights = &self.bm25.weights;
         for term in terms {
@@ -197,7 +203,7 @@ impl<'a> Scoring<'a> {
                         let norm = self.base + self.per_token * lengths.weighted(weights);
                         let before = *score;
                         *score = before + term.weight * (tf * self.gain) / (tf + norm);
-                        if before == 0.0 {
+                        if before.is_sign_negative() {
                             touched.push(posting.chunk);
                         }
                     }

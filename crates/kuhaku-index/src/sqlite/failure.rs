@@ -13,6 +13,12 @@ pub(super) fn corrupt(
         .next("restore the folder from a backup, or remove it and ingest the documents again")
 }
 
+/// A file in the place of the index that is none, which may be of use to somebody.
+pub(super) fn no_index(tried: impl Into<Cow<'static, str>>) -> Error {
+    Error::new(ErrorKind::Corrupt, tried, "index.sqlite3 is there and is no index")
+        .next("restore a backup of the folder, or remove the file to start anew")
+}
+
 /// A failure of the database. Its own text names no content.
 pub(super) fn storage(tried: impl Into<Cow<'static, str>>, source: sqlx::Error) -> Error {
     // The primary result codes of SQLite: 5 busy, 6 locked, 11 corrupt, 26 not a database.

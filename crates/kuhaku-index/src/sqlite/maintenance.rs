@@ -1,4 +1,4 @@
-//! What operators see and do.
+//! What operators see and do. Lists are read from the file, the rest from a generation that follows it.
 
 use async_trait::async_trait;
 use kuhaku_core::{ChunkId, DocumentId};
@@ -45,21 +45,13 @@ impl Maintenance for SqliteIndex {
     }
 
     async fn stored(&self, id: &DocumentId) -> Result<Option<StoredDocument>> {
+        self.follow().await?;
         Ok(self.live.generation().stored(id))
     }
 
     async fn statistics(&self) -> Result<IndexStatistics> {
-        let mut statistics = self.live.generation().statistics();
-        let mut connection = self.connection().await?;
-        let quarantined: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM quarantine q JOIN chunks c ON c.row = q.chunk \
-             WHERE c.document NOT IN (SELECT document FROM retired)",
-        )
-        .fetch_one(&mut *connection)
-        .await
-        .map_err(|error| storage(TRIED, error))?;
-        statistics.quarantined = u64::try_from(quarantined).unwrap_or_default();
-        Ok(statistics)
+        self.follow().await?;
+        Ok(self.live.generation().statistics())
     }
 
     async fn quarantined(&self) -> Result<Vec<QuarantinedChunk>> {

@@ -4,11 +4,16 @@
 //! each chunk; texts stay in the file until they are fetched.
 
 mod codec;
+mod create;
 mod failure;
+mod follow;
 mod lock;
 mod maintenance;
 mod open;
 mod options;
+mod pins;
+mod presence;
+mod purge;
 mod reader;
 mod rows;
 mod schema;
@@ -22,7 +27,10 @@ use async_trait::async_trait;
 use kuhaku_core::{Runtime, Scope};
 use sqlx::SqlitePool;
 
+use self::pins::Pins;
+use self::presence::Presence;
 use self::reader::SqliteReader;
+use self::schema::Mark;
 use self::writer::Writer;
 use crate::contract::{ChunkIndex, ChunkReader, Maintenance};
 use crate::error::Result;
@@ -33,11 +41,16 @@ use crate::write::{ApplyReport, Batch};
 
 pub use options::{FingerprintParts, OpenOptions};
 
-/// An index in a folder: `index.sqlite3` and, for writers, `index.lock`.
+/// An index in a folder: `index.sqlite3`, and beside it `index.open` and, for writers, `index.lock`,
+/// both empty.
 ///
-/// Searching needs no disk and never waits for a writer; fetching texts reads the file. One handle
-/// at a time writes, across processes: another gets [`crate::ErrorKind::Locked`]. Its async methods
-/// need a tokio runtime with timers.
+/// Making a reader takes one look into the file, at whether another handle has written, and follows
+/// it. Searching needs no disk and never waits for a writer; fetching texts reads the file. One
+/// handle at a time writes, across processes: another gets [`crate::ErrorKind::Locked`], or
+/// [`crate::ErrorKind::FingerprintMismatch`] when it was opened before the index was replaced with
+/// other settings. Texts of what was removed stay for as long as a reader of this handle needs them,
+/// and for ten minutes when another handle has the index open. Its async methods need a tokio
+/// runtime with timers.
 ///
 /// ```
 /// use kuhaku_core::{Runtime, Scope};
@@ -55,7 +68,14 @@ pub use options::{FingerprintParts, OpenOptions};
 pub struct SqliteIndex {
     directory: PathBuf,
     pool: SqlitePool,
+    /// Shared with readers, whose texts must stay.
+    presence: Arc<Presence>,
     live: Live,
+    /// What `live` shows.
+    shown: RwLock<Mark>,
+    /// Held while another generation is made current.
+    following: tokio::sync::Mutex<()>,
+    pins: Pins,
     fingerprint: RwLock<Fingerprint>,
     id_key: IdKey,
     runtime: Runtime,
@@ -69,7 +89,8 @@ impl fmt::Debug for SqliteIndex {
 }
 
 impl SqliteIndex {
-    /// What a scope sees now, without its texts: the synchronous form of [`ChunkIndex::reader`].
+    /// What a scope sees, without its texts: the synchronous form of [`ChunkIndex::reader`]. It does
+    /// not look whether another handle has written since this one last looked.
     pub fn view(&self, scope: &Scope) -> View {
         self.live.view(scope)
     }
@@ -86,7 +107,9 @@ impl ChunkIndex for SqliteIndex {
     }
 
     async fn reader(&self, scope: &Scope) -> Result<Arc<dyn ChunkReader>> {
-        Ok(Arc::new(SqliteReader { view: self.view(scope), pool: self.pool.clone() }))
+        self.follow().await?;
+        let (view, pool) = (self.view(scope), self.pool.clone());
+        Ok(Arc::new(SqliteReader { view, pool, _presence: Arc::clone(&self.presence) }))
     }
 
     fn fingerprint(&self) -> Fingerprint {

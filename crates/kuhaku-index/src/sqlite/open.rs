@@ -1,30 +1,31 @@
 //! Opening: finding or making the file, recognising it, and reading it into memory.
 
 use std::path::Path;
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use sqlx::Connection as _;
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
-};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous};
 
-use super::failure::{disk, storage};
-use super::lock::WriteLock;
+use super::create::{make, make_folder};
+use super::failure::{corrupt, disk, no_index, storage};
 use super::options::OpenOptions;
-use super::schema::{Meta, Recognised};
+use super::pins::Pins;
+use super::presence::Presence;
+use super::schema::Meta;
 use super::writer::{Writer, aside};
 use super::{SqliteIndex, rows, schema};
 use crate::analysis::Analyzer;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fault::Seeded;
-use crate::identity::IdKey;
 use crate::inverted::{Draft, Generation, Live};
+
+/// The name of the database.
+pub(super) const FILE: &str = "index.sqlite3";
 
 /// Connections for reading texts; searching needs none.
 const CONNECTIONS: u32 = 4;
 
-fn connect(file: &Path) -> SqliteConnectOptions {
+pub(super) fn connect(file: &Path) -> SqliteConnectOptions {
     use sqlx::ConnectOptions as _;
     SqliteConnectOptions::new()
         .filename(file)
@@ -39,18 +40,6 @@ fn connect(file: &Path) -> SqliteConnectOptions {
 fn missing(folder: &Path, tried: String) -> Error {
     Error::new(ErrorKind::NotFound, tried, format!("`{}` holds no index", folder.display()))
         .next("run `kuhaku ingest PATH --index DIR` first, or name the folder of an index")
-}
-
-/// Makes the folder of a new index, readable by its owner alone where the system knows that: it
-/// will hold restricted text. A folder that is there stays as it is, and those above are ordinary.
-fn make_folder(folder: &Path) -> std::io::Result<()> {
-    if let Some(above) = folder.parent() {
-        std::fs::create_dir_all(above)?;
-    }
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
 }
 
 impl SqliteIndex {
@@ -68,30 +57,28 @@ impl SqliteIndex {
     pub async fn open(options: OpenOptions) -> Result<Self> {
         let tried = format!("open the index `{}`", options.directory.display());
         let tried = || tried.clone();
-        let file = options.directory.join("index.sqlite3");
-        let exists = match std::fs::metadata(&file) {
-            Ok(found) if found.is_file() => true,
-            Ok(_) => {
-                return Err(super::failure::corrupt(tried(), "index.sqlite3 is not a file"));
+        let file = options.directory.join(FILE);
+        match std::fs::metadata(&file) {
+            Ok(found) if !found.is_file() => {
+                return Err(corrupt(tried(), "index.sqlite3 is not a file"));
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+            // Not even looked at: beside an empty file SQLite removes a log that may be of use.
+            Ok(found) if found.len() == 0 => return Err(no_index(tried())),
+            Ok(_) => look(&file, &tried()).await?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                if !options.create {
+                    return Err(missing(&options.directory, tried()));
+                }
+                make_folder(&options.directory).map_err(|error| disk(tried(), error))?;
+                make(&options).await?;
+            }
             Err(error) => return Err(disk(tried(), error)),
-        };
-        if !exists && !options.create {
-            return Err(missing(&options.directory, tried()));
         }
-        if !exists {
-            make_folder(&options.directory).map_err(|error| disk(tried(), error))?;
-        }
-        let recognised = if exists { look(&file, &tried()).await? } else { Recognised::Blank };
-        if recognised == Recognised::Blank {
-            if !options.create {
-                return Err(missing(&options.directory, tried()));
-            }
-            make(&file, &options, &tried()).await?;
-        }
+        // Before anything is read, so that nothing of it is deleted by who thinks to be alone.
+        let presence = Presence::announce(&options.directory).await?;
         let pool = SqlitePoolOptions::new()
             .max_connections(CONNECTIONS)
+            .test_before_acquire(false)
             .connect_with(connect(&file))
             .await
             .map_err(|error| storage(tried(), error))?;
@@ -110,12 +97,16 @@ impl SqliteIndex {
         rows::load(&mut reading, &mut draft, 0, i64::MAX).await?;
         reading.rollback().await.map_err(|error| storage(tried(), error))?;
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
-        let writer = Writer::at(commit);
+        let writer = Writer { fingerprint: fingerprint.clone() };
         let generation = aside("open the index", move || Generation::of(draft)).await?;
         Ok(Self {
             directory: options.directory,
             pool,
-            live: Live::new(generation, analyzer, Seeded::default()),
+            presence: Arc::new(presence),
+            live: Live::new(generation, analyzer, options.seeded),
+            shown: RwLock::new(commit),
+            following: tokio::sync::Mutex::default(),
+            pins: Pins::default(),
             fingerprint: RwLock::new(fingerprint),
             id_key,
             runtime: options.runtime,
@@ -123,36 +114,22 @@ impl SqliteIndex {
         })
     }
 
-    /// Ends all use of the file. Searches of open readers still work; reading texts does not.
+    /// Ends all use of the file, and deletes what was removed if no other handle has it open.
+    /// Searches of open readers still work; reading texts does not.
     pub async fn close(&self) {
         let _writing = self.writer.lock().await;
+        if let Err(error) = self.tidy_at_close().await {
+            tracing::debug!(code = error.code(), "retired rows stay for now");
+        }
         self.pool.close().await;
+        self.presence.leave();
     }
 }
 
-async fn look(file: &Path, tried: &str) -> Result<Recognised> {
+async fn look(file: &Path, tried: &str) -> Result<()> {
     let failed = |error| storage(tried.to_owned(), error);
     let mut connection = SqliteConnection::connect_with(&connect(file)).await.map_err(failed)?;
     let recognised = schema::recognise(&mut connection, tried).await;
     connection.close().await.map_err(failed)?;
     recognised
-}
-
-async fn make(file: &Path, options: &OpenOptions, tried: &str) -> Result<()> {
-    let failed = |error| storage("create the index", error);
-    let _lock = WriteLock::acquire(&options.directory)?;
-    let with = connect(file).create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
-    let mut connection = SqliteConnection::connect_with(&with).await.map_err(failed)?;
-    // Another process may have made it in between.
-    if schema::recognise(&mut connection, tried).await? == Recognised::Blank {
-        let id_key = match &options.id_key {
-            Some(key) => key.clone(),
-            None => IdKey::random(&options.runtime)?,
-        };
-        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-        schema::create(&mut transaction, &options.fingerprint.for_new(), &id_key).await?;
-        schema::write_commit(&mut transaction, &options.runtime).await?;
-        transaction.commit().await.map_err(failed)?;
-    }
-    connection.close().await.map_err(failed)
 }

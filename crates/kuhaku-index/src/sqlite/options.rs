@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use kuhaku_core::Runtime;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::fault::Seeded;
 use crate::fingerprint::{Fingerprint, Language, Tokenizer};
 use crate::identity::IdKey;
 
@@ -107,6 +108,7 @@ pub struct OpenOptions {
     pub id_key: Option<IdKey>,
     /// Where random bytes come from.
     pub runtime: Runtime,
+    pub(super) seeded: Seeded,
 }
 
 impl OpenOptions {
@@ -118,7 +120,15 @@ impl OpenOptions {
             fingerprint: FingerprintParts::default(),
             id_key: None,
             runtime,
+            seeded: Seeded::default(),
         }
+    }
+
+    /// Builds a fault in, for tests that must be able to fail.
+    #[cfg(feature = "seeded-faults")]
+    pub fn fault(mut self, fault: crate::Fault) -> Self {
+        self.seeded = Seeded::with(fault);
+        self
     }
 
     /// Makes the index when it is missing.

@@ -1,5 +1,7 @@
 //! Reading within a scope: searches in memory, texts from the file.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kuhaku_core::{ChunkId, Scope};
 use sqlx::{Sqlite, SqlitePool};
@@ -7,20 +9,23 @@ use sqlx::{Sqlite, SqlitePool};
 use super::SqliteIndex;
 use super::codec::decode_words;
 use super::failure::{corrupt, storage};
+use super::presence::Presence;
 use crate::analysis::Analyzer;
 use crate::contract::ChunkReader;
 use crate::document::StoredChunk;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::inverted::{Found, View};
 use crate::query::{SparseHit, SparseQuery, TermStatistics};
 
 const TRIED: &str = "read a chunk";
 
-/// A view and where its texts are. The view pins its generation, and with it the rows.
+/// A view and where its texts are. The view pins its generation, and with it the rows in the eyes of
+/// this handle; the presence keeps them in the eyes of others.
 #[derive(Debug)]
 pub(super) struct SqliteReader {
     pub(super) view: View,
     pub(super) pool: SqlitePool,
+    pub(super) _presence: Arc<Presence>,
 }
 
 type ChunkRow = (String, String, i64, i64, Option<u32>, String, String);
@@ -30,8 +35,7 @@ impl SqliteReader {
         &self,
         connection: &mut sqlx::pool::PoolConnection<Sqlite>,
         found: &Found<'_>,
-    ) -> Result<Option<StoredChunk>> {
-        let Some(row) = SqliteIndex::row(&found.document.body) else { return Ok(None) };
+    ) -> Result<StoredChunk> {
         // Ranges are in bytes, so the text is cut as bytes.
         let stored: Option<ChunkRow> = sqlx::query_as(
             "SELECT d.title, d.source, c.start, c.length, c.page, c.headings, COALESCE(c.text, \
@@ -39,20 +43,25 @@ impl SqliteReader {
              FROM chunks c JOIN documents d ON d.row = c.document \
              WHERE c.document = ? AND c.ordinal = ?",
         )
-        .bind(row)
+        .bind(SqliteIndex::row(&found.document.body))
         .bind(found.id.ordinal())
         .fetch_optional(&mut **connection)
         .await
         .map_err(|error| storage(TRIED, error))?;
         let Some((title, source, start, length, page, headings, text)) = stored else {
-            return Ok(None);
+            return Err(Error::new(
+                ErrorKind::Storage,
+                TRIED,
+                "it was replaced or removed longer ago than texts are kept for open readers",
+            )
+            .next("ask again: a new reader sees what is there now"));
         };
         let range = usize::try_from(start).ok().zip(usize::try_from(length).ok());
         let range = range.and_then(|(start, length)| Some(start..start.checked_add(length)?));
         let (Some(range), Some(headings)) = (range, decode_words(&headings)) else {
             return Err(corrupt(TRIED, "its stored row is unreadable"));
         };
-        Ok(Some(StoredChunk {
+        Ok(StoredChunk {
             id: found.id.clone(),
             text,
             headings,
@@ -64,7 +73,7 @@ impl SqliteReader {
             tags: found.tags.clone(),
             metadata: found.document.metadata.clone(),
             validity: found.document.validity,
-        }))
+        })
     }
 }
 
@@ -86,7 +95,7 @@ impl ChunkReader for SqliteReader {
         let mut connection = self.pool.acquire().await.map_err(|error| storage(TRIED, error))?;
         let mut chunks = Vec::with_capacity(found.len());
         for found in &found {
-            chunks.extend(self.read(&mut connection, found).await?);
+            chunks.push(self.read(&mut connection, found).await?);
         }
         Ok(chunks)
     }

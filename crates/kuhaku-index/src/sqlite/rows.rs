@@ -101,17 +101,61 @@ pub(super) async fn insert(connection: &mut SqliteConnection, prepared: &Prepare
                 .map_err(written)?;
         }
     }
-    log(connection, "store", *row).await
+    log(connection, ChangeKind::Store, *row).await
+}
+
+/// What the log says of a document's row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChangeKind {
+    /// It came.
+    Store,
+    /// It went.
+    Retire,
+    /// A chunk of it is no longer held back.
+    Release,
+    /// Everything is replaced; of no row.
+    Reset,
+}
+
+impl ChangeKind {
+    const ALL: [Self; 4] = [Self::Store, Self::Retire, Self::Release, Self::Reset];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Store => "store",
+            Self::Retire => "retire",
+            Self::Release => "release",
+            Self::Reset => "reset",
+        }
+    }
+}
+
+/// The changes after one of this number, in order.
+pub(super) async fn changes(
+    connection: &mut SqliteConnection,
+    after: i64,
+) -> Result<Vec<(ChangeKind, i64)>> {
+    let rows: Vec<(String, i64)> =
+        sqlx::query_as("SELECT kind, row FROM changes WHERE number > ? ORDER BY number")
+            .bind(after)
+            .fetch_all(connection)
+            .await
+            .map_err(read)?;
+    let known = |(name, row): (String, i64)| {
+        Some((ChangeKind::ALL.into_iter().find(|kind| kind.as_str() == name)?, row))
+    };
+    let changes: Option<_> = rows.into_iter().map(known).collect();
+    changes.ok_or_else(|| corrupt(READING, "its log of changes is unreadable"))
 }
 
 /// Enters a change into the log that other processes follow.
 pub(super) async fn log(
     connection: &mut SqliteConnection,
-    kind: &'static str,
+    kind: ChangeKind,
     row: i64,
 ) -> Result<()> {
     sqlx::query("INSERT INTO changes (kind, row) VALUES (?, ?)")
-        .bind(kind)
+        .bind(kind.as_str())
         .bind(row)
         .execute(connection)
         .await
@@ -119,14 +163,15 @@ pub(super) async fn log(
     Ok(())
 }
 
-/// Hides a document from all who open the index from now on.
-pub(super) async fn retire(connection: &mut SqliteConnection, row: i64) -> Result<()> {
-    sqlx::query("INSERT OR IGNORE INTO retired (document) VALUES (?)")
+/// Hides a document from all who open the index from now on, a time in seconds since 1970.
+pub(super) async fn retire(connection: &mut SqliteConnection, row: i64, now: i64) -> Result<()> {
+    sqlx::query("INSERT OR IGNORE INTO retired (document, since) VALUES (?, ?)")
         .bind(row)
+        .bind(now)
         .execute(&mut *connection)
         .await
         .map_err(written)?;
-    log(connection, "retire", row).await
+    log(connection, ChangeKind::Retire, row).await
 }
 
 /// Deletes a retired document with everything that belongs to it.
@@ -139,9 +184,9 @@ pub(super) async fn delete(connection: &mut SqliteConnection, row: i64) -> Resul
     Ok(())
 }
 
-/// The retired documents that still have rows.
-pub(super) async fn retired(connection: &mut SqliteConnection) -> Result<Vec<i64>> {
-    sqlx::query_scalar("SELECT document FROM retired ORDER BY document")
+/// The retired documents that still have rows, and since when.
+pub(super) async fn retired(connection: &mut SqliteConnection) -> Result<Vec<(i64, i64)>> {
+    sqlx::query_as("SELECT document, since FROM retired ORDER BY document")
         .fetch_all(connection)
         .await
         .map_err(read)
@@ -152,8 +197,8 @@ pub(super) async fn retired(connection: &mut SqliteConnection) -> Result<Vec<i64
 type DocumentRow =
     (i64, String, Vec<u8>, String, String, bool, Option<String>, Option<String>, bool, i64);
 
-/// Documents read at once.
-const PAGE: i64 = 512;
+/// Documents read and decoded at once, between which other tasks get their turn.
+const PAGE: i64 = 128;
 
 /// Drafts the documents with rows from `from` to `to`, retired ones left out.
 pub(super) async fn load(

@@ -1,12 +1,13 @@
 //! The tables of an index, and what tells them from other files.
 //!
 //! Rows of documents and chunks are immutable and their numbers are never reused (D13). A document
-//! that was replaced or removed is entered in `retired` and deleted when no reader needs it.
+//! that was replaced or removed is entered in `retired`, with the time in seconds since 1970, and
+//! deleted when no reader needs it.
 
 use kuhaku_core::Runtime;
 use sqlx::SqliteConnection;
 
-use super::failure::{corrupt, storage};
+use super::failure::{corrupt, no_index, storage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::identity::IdKey;
@@ -59,7 +60,10 @@ CREATE TABLE vectors (
     chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
     vector BLOB NOT NULL
 ) STRICT;
-CREATE TABLE retired (document INTEGER PRIMARY KEY REFERENCES documents ON DELETE CASCADE) STRICT;
+CREATE TABLE retired (
+    document INTEGER PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
+    since INTEGER NOT NULL
+) STRICT;
 CREATE TABLE changes (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL CHECK (kind IN ('store', 'retire', 'release', 'reset')),
@@ -72,24 +76,24 @@ CREATE TABLE changes (
 pub(super) struct Meta {
     pub(super) fingerprint: Fingerprint,
     pub(super) id_key: IdKey,
-    /// Drawn anew by each transaction.
-    pub(super) commit: Vec<u8>,
+    /// That of the last transaction.
+    pub(super) commit: Mark,
 }
 
-/// What a database file is.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Recognised {
-    /// An index of the current version.
-    Index,
-    /// Nothing was ever written to it.
-    Blank,
+/// Tells transactions apart: 16 random bytes, drawn anew by each, and the number of its last change
+/// in eight, so that marks differ even when the random bytes of a test repeat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mark(Vec<u8>);
+
+impl Mark {
+    /// The number of the last change that it stands for.
+    pub(super) fn number(&self) -> i64 {
+        self.0.last_chunk().map_or(0, |number| i64::from_le_bytes(*number))
+    }
 }
 
 /// Looks at the marks of a file without changing it. Errors say that `tried` was tried.
-pub(super) async fn recognise(
-    connection: &mut SqliteConnection,
-    tried: &str,
-) -> Result<Recognised> {
+pub(super) async fn recognise(connection: &mut SqliteConnection, tried: &str) -> Result<()> {
     let tried = || tried.to_owned();
     let number = |sql: &'static str| sqlx::query_scalar::<_, i64>(sql);
     let failed = |error| storage(tried(), error);
@@ -98,11 +102,7 @@ pub(super) async fn recognise(
     let version =
         number("PRAGMA user_version").fetch_one(&mut *connection).await.map_err(failed)?;
     if application != APPLICATION {
-        let tables = number("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *connection).await;
-        if application == 0 && version == 0 && tables.map_err(failed)? == 0 {
-            return Ok(Recognised::Blank);
-        }
-        return Err(corrupt(tried(), "index.sqlite3 is a database of another program"));
+        return Err(no_index(tried()));
     }
     if version > VERSION {
         return Err(Error::new(
@@ -115,7 +115,7 @@ pub(super) async fn recognise(
     if version < 1 {
         return Err(corrupt(tried(), "its format version is not a version"));
     }
-    Ok(Recognised::Index)
+    Ok(())
 }
 
 /// Makes the tables. Part of the caller's transaction.
@@ -143,12 +143,11 @@ async fn write(connection: &mut SqliteConnection, key: &'static str, value: &[u8
     Ok(())
 }
 
-/// Stores and gives the mark of a transaction: random bytes, and the number of its last change, so
-/// that marks differ even when the random bytes of a test repeat.
+/// Stores and gives the mark of a transaction.
 pub(super) async fn write_commit(
     connection: &mut SqliteConnection,
     runtime: &Runtime,
-) -> Result<Vec<u8>> {
+) -> Result<Mark> {
     let random: [u8; 16] =
         runtime.random().map_err(|error| error.map_kind(|_| ErrorKind::Storage))?;
     let last: Option<i64> =
@@ -158,7 +157,17 @@ pub(super) async fn write_commit(
             .map_err(|error| storage("write to the index", error))?;
     let mark = [&random[..], &last.unwrap_or_default().to_le_bytes()].concat();
     write(connection, "commit", &mark).await?;
-    Ok(mark)
+    Ok(Mark(mark))
+}
+
+/// Reads the mark of the last transaction: all that is looked at while nothing changes.
+pub(super) async fn read_mark(connection: &mut SqliteConnection) -> Result<Mark> {
+    const TRIED: &str = "read the index";
+    let mark: Option<Vec<u8>> = sqlx::query_scalar("SELECT value FROM meta WHERE key = 'commit'")
+        .fetch_optional(connection)
+        .await
+        .map_err(|error| storage(TRIED, error))?;
+    mark.map(Mark).ok_or_else(|| corrupt(TRIED, "its settings are missing or unreadable"))
 }
 
 /// Stores what shapes the index.
@@ -184,7 +193,7 @@ pub(super) async fn read(connection: &mut SqliteConnection, tried: &str) -> Resu
     let id_key = value("id_key").and_then(|key| <[u8; 32]>::try_from(key.as_slice()).ok());
     match (fingerprint, id_key, value("commit")) {
         (Some(fingerprint), Some(key), Some(commit)) => {
-            Ok(Meta { fingerprint, id_key: IdKey::from_bytes(key), commit: commit.clone() })
+            Ok(Meta { fingerprint, id_key: IdKey::from_bytes(key), commit: Mark(commit.clone()) })
         }
         _ => Err(corrupt(tried.to_owned(), "its settings are missing or unreadable")),
     }

@@ -1,7 +1,6 @@
-//! Writing: one transaction per batch, and the deferred deletion of rows.
+//! Writing: one transaction per batch.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite, SqliteConnection, Transaction};
@@ -9,9 +8,10 @@ use sqlx::{Sqlite, SqliteConnection, Transaction};
 use super::codec::encode_terms;
 use super::failure::storage;
 use super::lock::WriteLock;
-use super::rows::{self, Prepared};
+use super::rows::{self, ChangeKind, Prepared};
 use super::{SqliteIndex, schema};
 use crate::analysis::Analyzer;
+use crate::contract::ChunkIndex as _;
 use crate::document::DocumentRecord;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
@@ -24,32 +24,14 @@ const TRIED: &str = "write to the index";
 /// Batches with less text than this are analysed on the calling thread; 64 KiB take about 2 ms.
 const INLINE: usize = 1 << 16;
 
-/// Rows that readers of a generation may still fetch.
-#[derive(Debug)]
-struct Retired {
-    generation: Weak<Generation>,
-    rows: Vec<i64>,
-}
-
 /// What only the writer needs. It is behind a lock, so that one batch is applied at a time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Writer {
-    /// The mark of the transaction that the current generation shows.
-    commit: Vec<u8>,
-    /// Oldest first.
-    retired: VecDeque<Retired>,
-    /// Rows that an earlier process retired and did not delete were looked for.
-    tidied: bool,
+    /// What the batches of this handle are made for.
+    pub(super) fingerprint: Fingerprint,
 }
 
-impl Writer {
-    /// A writer whose generation shows the transaction of this mark.
-    pub(super) fn at(commit: Vec<u8>) -> Self {
-        Self { commit, ..Self::default() }
-    }
-}
-
-fn failed(error: sqlx::Error) -> Error {
+pub(super) fn failed(error: sqlx::Error) -> Error {
     storage(TRIED, error)
 }
 
@@ -66,84 +48,51 @@ impl SqliteIndex {
         self.pool.acquire().await.map_err(|error| storage("read the index", error))
     }
 
-    async fn begin(&self) -> Result<Transaction<'static, Sqlite>> {
+    /// A transaction that keeps other writers out.
+    pub(super) async fn begin(&self) -> Result<Transaction<'static, Sqlite>> {
         self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)
     }
 
-    /// Takes over what another writer has committed since, so that nothing of it is overwritten.
-    async fn follow(&self, writer: &mut Writer, connection: &mut SqliteConnection) -> Result<()> {
-        let meta = schema::read(&mut *connection, TRIED).await?;
-        if meta.commit == writer.commit {
-            return Ok(());
-        }
-        let mut draft = Draft::default();
-        rows::load(connection, &mut draft, 0, i64::MAX).await?;
-        // What that writer retired may still be asked for by readers of this handle.
-        let mut rows = rows::retired(connection).await?;
-        rows.retain(|row| !writer.retired.iter().any(|old| old.rows.contains(row)));
-        let generation = Arc::downgrade(&self.live.generation());
-        writer.retired.push_back(Retired { generation, rows });
-        let analyzer = Analyzer::new(meta.fingerprint.tokenizer, meta.fingerprint.language);
-        self.live.replace(Generation::of(draft), analyzer);
-        self.set_fingerprint(meta.fingerprint);
-        writer.commit = meta.commit;
-        Ok(())
+    /// A transaction, with what other handles have written taken over, so that nothing of it is
+    /// overwritten.
+    async fn begin_current(&self) -> Result<Transaction<'static, Sqlite>> {
+        let mut transaction = self.begin().await?;
+        let _following = self.following.lock().await;
+        self.catch_up(&mut transaction).await?;
+        Ok(transaction)
     }
 
     /// Marks the transaction, commits it, and makes a generation current.
     async fn commit(
         &self,
-        writer: &mut Writer,
         mut transaction: Transaction<'static, Sqlite>,
         retired: Vec<i64>,
         publish: impl FnOnce(),
     ) -> Result<()> {
         let mark = schema::write_commit(&mut transaction, &self.runtime).await?;
-        let before = Arc::downgrade(&self.live.generation());
+        // Who sees the new mark before the new generation waits here.
+        let _following = self.following.lock().await;
         transaction.commit().await.map_err(failed)?;
-        writer.commit = mark;
+        self.pins.retire(&self.live.generation(), retired);
         publish();
-        if !retired.is_empty() {
-            writer.retired.push_back(Retired { generation: before, rows: retired });
-        }
+        self.set_shown(mark);
         Ok(())
     }
 
-    /// Deletes retired rows that no reader of this process can ask for. What fails is tried again
-    /// with the next batch.
-    async fn purge(&self, writer: &mut Writer) -> Result<()> {
-        let free = writer.retired.iter().take_while(|old| old.generation.strong_count() == 0);
-        let (count, mut gone) = free.fold((0, Vec::new()), |(count, mut gone), old| {
-            gone.extend_from_slice(&old.rows);
-            (count + 1, gone)
-        });
-        if gone.is_empty() && writer.tidied {
-            return Ok(());
+    async fn retire(&self, connection: &mut SqliteConnection, rows: &[i64]) -> Result<()> {
+        let now = self.runtime.now().as_second();
+        for row in rows {
+            rows::retire(&mut *connection, *row, now).await?;
         }
-        let mut transaction = self.begin().await?;
-        if !writer.tidied {
-            let kept: Vec<i64> =
-                writer.retired.iter().skip(count).flat_map(|old| old.rows.clone()).collect();
-            let left = rows::retired(&mut transaction).await?;
-            gone.extend(left.into_iter().filter(|row| !kept.contains(row)));
-        }
-        if !gone.is_empty() {
-            for row in gone {
-                rows::delete(&mut transaction, row).await?;
-            }
-            transaction.commit().await.map_err(failed)?;
-        }
-        writer.retired.drain(..count);
-        writer.tidied = true;
         Ok(())
     }
 
     pub(super) async fn write(&self, batch: Batch) -> Result<ApplyReport> {
-        let mut writer = self.writer.lock().await;
+        let writer = self.writer.lock().await;
         let _lock = WriteLock::acquire(&self.directory)?;
         let report = {
-            let mut transaction = self.begin().await?;
-            self.follow(&mut writer, &mut transaction).await?;
+            let mut transaction = self.begin_current().await?;
+            check(&writer.fingerprint, &self.fingerprint())?;
             let current = self.live.generation();
             let plan = Plan::new(&current, batch, self.live.seeded())?;
             if plan.is_empty() {
@@ -152,16 +101,14 @@ impl SqliteIndex {
             let Plan { report, removed, stored } = plan;
             let gone = removed.iter().filter_map(|id| Self::row(&current.document(id)?.0.body));
             let gone: Vec<i64> = gone.collect();
-            for row in &gone {
-                rows::retire(&mut transaction, *row).await?;
-            }
+            self.retire(&mut transaction, &gone).await?;
             let (analyzer, base) = (self.live.analyzer(), current);
             let draft = store(&mut transaction, analyzer, stored).await?;
             let next = aside(TRIED, move || base.next(&removed, draft)).await?;
-            self.commit(&mut writer, transaction, gone, || self.live.publish(next)).await?;
+            self.commit(transaction, gone, || self.live.publish(next)).await?;
             report
         };
-        self.tidy(&mut writer).await;
+        self.tidy().await;
         Ok(report)
     }
 
@@ -174,8 +121,7 @@ impl SqliteIndex {
         let mut writer = self.writer.lock().await;
         let _lock = WriteLock::acquire(&self.directory)?;
         let report = {
-            let mut transaction = self.begin().await?;
-            self.follow(&mut writer, &mut transaction).await?;
+            let mut transaction = self.begin_current().await?;
             let Plan { report, stored, .. } =
                 Plan::new(&Generation::default(), batch, self.live.seeded())?;
             let gone: Vec<i64> = {
@@ -183,37 +129,28 @@ impl SqliteIndex {
                 let documents = current.documents();
                 documents.iter().filter_map(|(document, ..)| Self::row(&document.body)).collect()
             };
-            for row in &gone {
-                rows::retire(&mut transaction, *row).await?;
-            }
-            rows::log(&mut transaction, "reset", 0).await?;
+            self.retire(&mut transaction, &gone).await?;
+            rows::log(&mut transaction, ChangeKind::Reset, 0).await?;
             schema::write_fingerprint(&mut transaction, &fingerprint).await?;
             let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
             let draft = store(&mut transaction, Arc::new(analyzer.clone()), stored).await?;
             let generation = aside(TRIED, move || Generation::of(draft)).await?;
             let publish = || {
                 self.live.replace(generation, analyzer);
-                self.set_fingerprint(fingerprint);
+                self.set_fingerprint(fingerprint.clone());
             };
-            self.commit(&mut writer, transaction, gone, publish).await?;
+            self.commit(transaction, gone, publish).await?;
+            writer.fingerprint = fingerprint;
             report
         };
-        self.tidy(&mut writer).await;
+        self.tidy().await;
         Ok(report)
     }
 
-    /// Purges after a batch, which is durable whatever becomes of that.
-    async fn tidy(&self, writer: &mut Writer) {
-        if let Err(error) = self.purge(writer).await {
-            tracing::debug!(code = error.code(), "retired rows stay for now");
-        }
-    }
-
     pub(super) async fn release_chunk(&self, id: &kuhaku_core::ChunkId) -> Result<bool> {
-        let mut writer = self.writer.lock().await;
+        let _writing = self.writer.lock().await;
         let _lock = WriteLock::acquire(&self.directory)?;
-        let mut transaction = self.begin().await?;
-        self.follow(&mut writer, &mut transaction).await?;
+        let mut transaction = self.begin_current().await?;
         let current = self.live.generation();
         let found = current.document(id.document()).map(|(document, _)| &document.body);
         let Some(row) = found.and_then(Self::row) else { return Ok(false) };
@@ -229,13 +166,23 @@ impl SqliteIndex {
         if released.rows_affected() == 0 {
             return Ok(false);
         }
-        rows::log(&mut transaction, "release", row).await?;
+        rows::log(&mut transaction, ChangeKind::Release, row).await?;
         let mut draft = Draft::default();
         rows::load(&mut transaction, &mut draft, row, row).await?;
         let next = current.next(&[id.document().clone()], draft);
-        self.commit(&mut writer, transaction, Vec::new(), || self.live.publish(next)).await?;
+        self.commit(transaction, Vec::new(), || self.live.publish(next)).await?;
         Ok(true)
     }
+}
+
+/// Batches are prepared for a fingerprint: another handle may have put another in its place since.
+fn check(made_for: &Fingerprint, has: &Fingerprint) -> Result<()> {
+    if made_for == has {
+        return Ok(());
+    }
+    let wrong = "it was re-indexed with other settings since it was opened";
+    Err(Error::new(ErrorKind::FingerprintMismatch, TRIED, wrong)
+        .next("open it again, with the settings that it has now"))
 }
 
 /// Does long work on a thread that may block.

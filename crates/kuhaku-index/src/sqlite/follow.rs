@@ -1,0 +1,146 @@
+//! Following what other handles and processes commit (D13).
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::PoisonError;
+
+use sqlx::SqliteConnection;
+
+use super::SqliteIndex;
+use super::failure::storage;
+use super::rows::{self, ChangeKind};
+use super::schema::{self, Mark};
+use super::writer::aside;
+use crate::analysis::Analyzer;
+use crate::error::{Error, Result};
+use crate::fault::Fault;
+use crate::inverted::{Body, Draft, Generation};
+
+const TRIED: &str = "read the index";
+
+fn failed(error: sqlx::Error) -> Error {
+    storage(TRIED, error)
+}
+
+impl SqliteIndex {
+    /// Makes sure that the current generation shows all that was committed before this call, by
+    /// whomever. One look at an indexed row when nothing has changed.
+    pub(super) async fn follow(&self) -> Result<()> {
+        if self.live.seeded().has(Fault::OtherHandlesIgnored) {
+            return Ok(());
+        }
+        let mark = schema::read_mark(&mut *self.connection().await?).await?;
+        if mark == self.shown() {
+            return Ok(());
+        }
+        let _following = self.following.lock().await;
+        let mut reading = self.pool.begin().await.map_err(failed)?;
+        self.catch_up(&mut reading).await?;
+        reading.rollback().await.map_err(failed)
+    }
+
+    /// The mark of the transaction that the current generation shows, or of one before it.
+    pub(super) fn shown(&self) -> Mark {
+        self.shown.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// To be called after the generation was made current.
+    pub(super) fn set_shown(&self, mark: Mark) {
+        *self.shown.write().unwrap_or_else(PoisonError::into_inner) = mark;
+    }
+
+    /// Takes over what was committed since, as the caller's transaction sees it. The caller holds
+    /// `following`.
+    pub(super) async fn catch_up(&self, connection: &mut SqliteConnection) -> Result<()> {
+        let meta = schema::read(&mut *connection, TRIED).await?;
+        let shown = self.shown();
+        if meta.commit == shown {
+            return Ok(());
+        }
+        let before = self.live.generation();
+        let mut step = Step::default();
+        for (kind, row) in rows::changes(&mut *connection, shown.number()).await? {
+            step.take(kind, row);
+        }
+        let Step { reset, retired, gone, come } = step;
+        let mut draft = Draft::default();
+        if reset {
+            rows::load(connection, &mut draft, 0, i64::MAX).await?;
+            let generation = aside(TRIED, move || Generation::of(draft)).await?;
+            let analyzer = Analyzer::new(meta.fingerprint.tokenizer, meta.fingerprint.language);
+            self.pins.retire(&before, retired);
+            self.live.replace(generation, analyzer);
+            self.set_fingerprint(meta.fingerprint);
+        } else {
+            for (from, to) in runs(&come) {
+                rows::load(&mut *connection, &mut draft, from, to).await?;
+            }
+            let base = before.clone();
+            let work = move || {
+                let lost = |body: &Body| Self::row(body).is_some_and(|row| gone.contains(&row));
+                base.next(&base.ids(lost), draft)
+            };
+            let next = aside(TRIED, work).await?;
+            self.pins.retire(&before, retired);
+            self.live.publish(next);
+        }
+        self.set_shown(meta.commit);
+        Ok(())
+    }
+}
+
+/// What changes amount to.
+#[derive(Debug, Default)]
+struct Step {
+    /// Everything is another.
+    reset: bool,
+    /// Rows of documents that are no more.
+    retired: Vec<i64>,
+    /// Rows whose documents in memory are out of date.
+    gone: HashSet<i64>,
+    /// Rows to be read, unless they are retired.
+    come: BTreeSet<i64>,
+}
+
+impl Step {
+    fn take(&mut self, kind: ChangeKind, row: i64) {
+        match kind {
+            ChangeKind::Store => {
+                self.come.insert(row);
+            }
+            ChangeKind::Release => {
+                self.gone.insert(row);
+                self.come.insert(row);
+            }
+            ChangeKind::Retire => {
+                self.retired.push(row);
+                self.gone.insert(row);
+                self.come.remove(&row);
+            }
+            ChangeKind::Reset => self.reset = true,
+        }
+    }
+}
+
+/// Ascending numbers as ranges of neighbours, both ends included.
+fn runs(numbers: &BTreeSet<i64>) -> Vec<(i64, i64)> {
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, to)) if to.checked_add(1) == Some(*number) => *to = *number,
+            _ => runs.push((*number, *number)),
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_read_at_once() {
+        let numbers = BTreeSet::from([1, 2, 3, 7, 9, 10]);
+        assert_eq!(runs(&numbers), [(1, 3), (7, 7), (9, 10)]);
+        assert!(runs(&BTreeSet::new()).is_empty());
+    }
+}

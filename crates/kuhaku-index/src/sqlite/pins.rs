@@ -1,0 +1,38 @@
+//! What readers of this handle may still fetch of documents that are gone.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::inverted::Generation;
+
+/// Rows that readers of a generation, or of one before it, may still fetch.
+#[derive(Debug)]
+struct Retired {
+    generation: Weak<Generation>,
+    rows: Vec<i64>,
+}
+
+/// The retired rows per generation, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Pins(Mutex<VecDeque<Retired>>);
+
+impl Pins {
+    /// Notes that rows went with the generation after this one. To be called before that one is
+    /// made current.
+    pub(super) fn retire(&self, generation: &Arc<Generation>, rows: Vec<i64>) {
+        if !rows.is_empty() {
+            let generation = Arc::downgrade(generation);
+            let mut retired = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            retired.push_back(Retired { generation, rows });
+        }
+    }
+
+    /// The rows that are still needed.
+    pub(super) fn rows(&self) -> HashSet<i64> {
+        let mut retired = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while retired.front().is_some_and(|oldest| oldest.generation.strong_count() == 0) {
+            retired.pop_front();
+        }
+        retired.iter().flat_map(|retired| retired.rows.iter().copied()).collect()
+    }
+}
