@@ -147,19 +147,37 @@ fn an_ignore_file_beyond_reason_is_a_problem_and_its_folder_is_listed() {
 }
 
 #[test]
-fn patterns_that_would_fill_the_memory_are_a_problem_or_are_obeyed() {
-    let folder = folder(&["a.md"]);
-    for part in ["a*b?c\n", "[a-z]", "*", "**/", "{a,", "?", "\\", "\u{e9}[!x]*\n"] {
-        fs::write(folder.path().join(".gitignore"), part.repeat(100_000 / part.len())).unwrap();
+fn patterns_that_would_fill_the_memory_are_a_problem_and_others_are_obeyed() {
+    let folder = folder(&["a.md", "b.md"]);
+    let path = folder.path().join(".gitignore");
+    let mega = |part: &str| part.repeat(1_000_000 / part.len()) + "\na.md\n";
+    for part in ["a*b?c\n", "[a-z]", "*a", "**/", "?\n", "[!\u{e9}]\n", "name.md\n"] {
+        fs::write(&path, mega(part)).unwrap();
         let found = walk([folder.path()], &WalkOptions::default()).unwrap();
-        assert!(found.len() <= 2, "{part:?}");
-        for (path, code) in problems(&found) {
-            assert_eq!(
-                (path.file_name().unwrap().to_str(), code),
-                (Some(".gitignore"), "ingest.too_large")
-            );
-        }
+        assert_eq!(problems(&found), [(path.as_path(), "ingest.too_large")], "{part:?}");
+        assert_eq!(files(folder.path(), &WalkOptions::default()), ["a.md", "b.md"]);
     }
+    for part in ["{a,", "\\", "!", "# comment\n", "\n"] {
+        fs::write(&path, mega(part)).unwrap();
+        assert_eq!(files(folder.path(), &WalkOptions::default()), ["b.md"], "{part:?}");
+    }
+}
+
+#[test]
+fn the_patterns_that_hold_in_a_folder_are_counted_with_those_above_it() {
+    let folder = folder(&["a.md", "b.md", "sub/c.md", "sub/d.md"]);
+    let below = folder.path().join("sub/.gitignore");
+    let put = |above: usize| {
+        let many = |count: usize, last: &str| format!("{}{last}\n", "*x?y\n".repeat(count));
+        fs::write(folder.path().join(".gitignore"), many(above, "a.md")).unwrap();
+        fs::write(&below, many(4_000, "c.md")).unwrap();
+    };
+    put(4_000);
+    assert_eq!(files(folder.path(), &WalkOptions::default()), ["b.md", "sub/d.md"]);
+    put(8_000);
+    assert_eq!(files(folder.path(), &WalkOptions::default()), ["b.md", "sub/c.md", "sub/d.md"]);
+    let found = walk([folder.path()], &WalkOptions::default()).unwrap();
+    assert_eq!(problems(&found), [(below.as_path(), "ingest.too_large")]);
 }
 
 #[test]

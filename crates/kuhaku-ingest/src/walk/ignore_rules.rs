@@ -15,8 +15,12 @@ use crate::read::{io_error, read_limited};
 /// what shall be kept but not indexed.
 pub(super) const IGNORE_FILES: [&str; 3] = [".kuhakuignore", ".ignore", ".gitignore"];
 
-/// The largest ignore file that is read, in bytes. Its patterns become one automaton.
+/// The largest ignore file that is read, in bytes.
 const MAX_IGNORE_BYTES: u64 = 1024 * 1024;
+
+/// The most patterns and wildcards that hold in a folder, those of the folders above included. They
+/// become automata, for which each takes up to 6 KB.
+const MAX_PARTS: usize = 30_000;
 
 const TRIED: &str = "read the ignore file";
 const NEXT: &str = "shorten it or put a regular file in its place, or walk without ignore files";
@@ -25,6 +29,8 @@ const NEXT: &str = "shorten it or put a regular file in its place, or walk witho
 #[derive(Debug)]
 pub(super) struct IgnoreRules {
     own: [Gitignore; IGNORE_FILES.len()],
+    /// How many patterns and wildcards there are, those above included.
+    parts: usize,
     above: Option<Rc<Self>>,
 }
 
@@ -36,15 +42,27 @@ impl IgnoreRules {
         above: Option<Rc<Self>>,
         mut problem: impl FnMut(&'static str, Error),
     ) -> Option<Rc<Self>> {
+        let mut parts = above.as_ref().map_or(0, |above| above.parts);
         let own = IGNORE_FILES.map(|name| {
-            read(&folder.join(name)).and_then(|text| compile(folder, &text)).unwrap_or_else(
-                |error| {
-                    problem(name, error);
-                    Gitignore::empty()
-                },
-            )
+            let rules = read(&folder.join(name)).and_then(|text| {
+                let together = parts + count_parts(&text);
+                if together > MAX_PARTS {
+                    return Err(too_many());
+                }
+                let rules = compile(folder, &text)?;
+                parts = together;
+                Ok(rules)
+            });
+            rules.unwrap_or_else(|error| {
+                problem(name, error);
+                Gitignore::empty()
+            })
         });
-        if own.iter().all(Gitignore::is_empty) { above } else { Some(Rc::new(Self { own, above })) }
+        if own.iter().all(Gitignore::is_empty) {
+            above
+        } else {
+            Some(Rc::new(Self { own, parts, above }))
+        }
     }
 
     /// Whether a path directly in the folder is left out. The folder's own word on a name of
@@ -83,15 +101,23 @@ fn read(path: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// How many patterns and wildcards a text has.
+fn count_parts(text: &str) -> usize {
+    let patterns = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    patterns.map(|line| 1 + line.matches(['*', '?', '[']).count()).sum()
+}
+
 /// The matcher of a folder's ignore file. As in git, a pattern that cannot be parsed matches nothing.
 fn compile(folder: &Path, text: &str) -> Result<Gitignore> {
     let mut builder = GitignoreBuilder::new(folder);
     for line in text.strip_prefix('\u{feff}').unwrap_or(text).lines() {
         let _ = builder.add_line(None, line);
     }
-    builder.build().map_err(|error| {
-        Error::new(ErrorKind::TooLarge, TRIED, "its patterns are too many or too long together")
-            .next(NEXT)
-            .caused_by(error)
-    })
+    builder.build().map_err(|error| too_many().caused_by(error))
+}
+
+fn too_many() -> Error {
+    let wrong =
+        "together with those of the folders above, it holds too many patterns and wildcards";
+    Error::new(ErrorKind::TooLarge, TRIED, wrong).next(NEXT)
 }

@@ -28,8 +28,8 @@ use crate::read::{check_size, io_error, regular_len};
 /// - Whatever goes wrong is an entry of the list; the rest of the list is complete.
 ///
 /// Ignore files above a root say nothing, so that a listing does not depend on where a folder lies.
-/// One that is a link, not a regular file or larger than 1 MiB is a problem and says nothing; what
-/// lies beside it is listed.
+/// One that is a link, not a regular file, larger than 1 MiB or full of patterns is a problem and
+/// says nothing; what lies beside it is listed.
 ///
 /// ```
 /// use std::sync::Arc;
