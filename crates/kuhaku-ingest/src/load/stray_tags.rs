@@ -79,6 +79,8 @@ fn states_tags(line: &str) -> bool {
     let mut in_map = false;
     for c in as_seen(line) {
         match c {
+            // One before any letter is a mark, as in `:access_tags: hr`.
+            ':' | '=' if key.as_ref().is_some_and(String::is_empty) => {}
             ':' | '=' => {
                 let stated = key.take().is_some_and(|key| is_one_slip_from(&key, KEY));
                 if stated {
@@ -195,6 +197,8 @@ mod tests {
             "\u{feff}\u{200b}\u{2060} access_tags: hr",
             "// access_tags: hr",
             "| access_tags: hr |",
+            ":access_tags: hr",
+            "== access_tags = hr",
         ] {
             assert!(states_tags(line), "{line}");
         }
