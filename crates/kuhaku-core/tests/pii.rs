@@ -165,10 +165,74 @@ fn clean_text_is_returned_as_it_is_and_full_width_digits_are_read() {
 }
 
 #[test]
+fn numbers_are_masked_however_their_groups_are_parted() {
+    for parted in [
+        "4111.1111.1111.1111",
+        "4111_1111_1111_1111",
+        "4111\t1111\t1111\t1111",
+        "4111  1111  1111  1111",
+        "4111\u{2009}1111\u{2011}1111\u{2013}1111",
+        "4111 1111\n1111 1111",
+        "4111 1111\r\n    1111 1111",
+        "4111 1111\n> 1111 1111",
+        "4111 1111 *1111* 1111",
+        "4111 1111 11`1`1 __1111",
+    ] {
+        assert_eq!(mask(&format!("pan {parted} exp")), "pan [CARD] exp", "{parted}");
+    }
+    assert_masked(&[
+        ("iban TR33 0006 1005\n1978 6457 8413 26 ok", "iban [IBAN] ok"),
+        ("iban TR33 0006 **1005** 1978 6457 8413 26 ok", "iban [IBAN] ok"),
+        ("iban TR33.0006.1005.1978.6457.8413.26.", "iban [IBAN]."),
+        ("tckn 100 000 001 46, 100-000-\n001-46", "tckn [NATIONAL_ID], [NATIONAL_ID]"),
+        ("12\n4111 1111 1111 1111\n26", "12\n[CARD]\n26"),
+    ]);
+    assert_unchanged(&[
+        "4111\n1111\n1111\n1111",
+        "4111 1111\n\n1111 1111",
+        "4111.1111 1111.1111",
+        "| 4111 | 1111 | 1111 | 1111 |",
+        "is 20 words\nof a sentence that could be read as one",
+    ]);
+}
+
+#[test]
+fn an_address_of_a_host_is_masked_before_any_word() {
+    assert_masked(&[
+        ("see 192.168.77.77.md", "see [IP].md"),
+        ("10.1.2.3.log, host-10.1.2.3", "[IP].log, host-[IP]"),
+        ("10.1.2.3:8080 10.1.2.3/24", "[IP]:8080 [IP]/24"),
+    ]);
+    assert_unchanged(&["version 1.2.3.4", "v1.2.3.4", "1.2.3.4.5"]);
+}
+
+#[test]
+fn escaped_and_emphasised_mail_addresses_are_masked() {
+    assert_masked(&[
+        ("?to=ayse%40example.com&x", "?to=[EMAIL]&x"),
+        ("ayse&#64;example.com; ayse&#x40;example.com", "[EMAIL]; [EMAIL]"),
+        ("ayse&commat;example.com.", "[EMAIL]."),
+        ("to ayse.head**x**@example.com", "to [EMAIL]"),
+        ("**ayse@example.com** or `ayse`@example.com", "**[EMAIL]** or `[EMAIL]"),
+    ]);
+}
+
+#[test]
+fn credentials_are_masked_in_headers_fields_and_addresses() {
+    assert_masked(&[
+        ("bearer:abc123def456ghi789", "[TOKEN]"),
+        ("Bearer\nabcdef0123456789abcdef", "[TOKEN]"),
+        ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: [TOKEN]"),
+        ("see https://user:pass@host/", "see https://[TOKEN]@host/"),
+        ("https://user:p!ss@example.com", "https://[TOKEN]@example.com"),
+    ]);
+}
+
+#[test]
 fn joined_values_leave_no_part_behind() {
     assert_masked(&[
-        ("postgres://app:pa55w0rd@db.example.com/x", "postgres://app:[EMAIL]/x"),
-        ("https://x:sk-ABCDEFGHIJKLMNOP1234@host.io/y", "https://x:[EMAIL]/y"),
+        ("postgres://app:pa55w0rd@db.example.com/x", "postgres://[TOKEN]@db.example.com/x"),
+        ("https://x:sk-ABCDEFGHIJKLMNOP1234@host.io/y", "https://[TOKEN]@host.io/y"),
         ("Bearer a.bc1234d@host.com", "[EMAIL]"),
         ("a@b.com4111111111111111", "[EMAIL]"),
         ("10.0.0.1,10000000146,4111111111111111", "[IP],[NATIONAL_ID],[CARD]"),
@@ -190,5 +254,5 @@ fn placeholders_are_never_touched() {
 
 #[test]
 fn the_masker_names_its_version() {
-    assert_eq!(PiiMasker::new().id(), "pii-1");
+    assert_eq!(PiiMasker::new().id(), "pii-2");
 }

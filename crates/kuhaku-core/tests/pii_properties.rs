@@ -16,7 +16,7 @@ use proptest::prelude::*;
 static MASKER: LazyLock<PiiMasker> = LazyLock::new(PiiMasker::new);
 
 /// Values of every kind, what stands around them, and pieces of both.
-const PIECES: [&str; 58] = [
+const PIECES: [&str; 79] = [
     "a@b.com",
     "ömer@örnek.com",
     "@",
@@ -75,6 +75,27 @@ const PIECES: [&str; 58] = [
     "４１",
     "\u{200b}",
     "\u{a0}",
+    "\t",
+    "  ",
+    "\r\n",
+    "\n> ",
+    "*",
+    "**",
+    "`",
+    "__",
+    "4111.1111.1111.1111",
+    "4111 1111\n",
+    "1111 1111",
+    "411",
+    "110",
+    "100 000 001",
+    "46",
+    "GB29 NWBK 6016",
+    "a%40b.com",
+    "&#64;",
+    "://",
+    "user:pass@",
+    "Authorization: Basic YTpi",
 ];
 
 fn texts() -> impl Strategy<Value = String> {
@@ -84,6 +105,72 @@ fn texts() -> impl Strategy<Value = String> {
         1 => "[0-9a-f:. @-]{0,12}",
     ];
     prop::collection::vec(piece, 0..9).prop_map(|pieces| pieces.concat())
+}
+
+/// What a writer may put between two groups of a number.
+const GAPS: [&str; 14] = [
+    " ", "-", "\u{a0}", "\u{2009}", "\u{2011}", "\u{2013}", "  ", "\t", " - ", " **", "** ", " `",
+    "*", "__",
+];
+
+/// The same, to a new line.
+const LINES: [&str; 6] = ["\n", "\r\n", "\r", "  \n    ", "-\n", "\n> "];
+
+/// Groups with any gaps between them, of which one may be a new line, or with one and the same.
+fn spread(groups: &'static [&'static str]) -> impl Strategy<Value = String> {
+    let gaps = prop::collection::vec(prop::sample::select(GAPS.as_slice()), groups.len());
+    let line = prop::option::of((0..groups.len(), prop::sample::select(LINES.as_slice())));
+    (gaps, line).prop_map(|(mut gaps, line)| {
+        if let Some((place, line)) = line {
+            gaps[place] = line;
+        }
+        gaps[groups.len() - 1] = "";
+        groups.iter().zip(gaps).flat_map(|(group, gap)| [*group, gap]).collect()
+    })
+}
+
+/// Values in one piece, or in other writings.
+const WHOLE: [(&str, &str); 17] = [
+    ("4111.1111.1111.1111", "[CARD]"),
+    ("4111_1111_1111_1111", "[CARD]"),
+    ("4111111111111111", "[CARD]"),
+    ("TR330006100519786457841326", "[IBAN]"),
+    ("TR33.0006.1005.1978.6457.8413.26", "[IBAN]"),
+    ("10000000146", "[NATIONAL_ID]"),
+    ("10.0.0.1", "[IP]"),
+    ("2001:db8::1", "[IP]"),
+    ("a.b@example.com", "[EMAIL]"),
+    ("a.**b**@example.com", "[EMAIL]"),
+    ("a_b@ex`ample`.com", "[EMAIL]"),
+    ("a%40example.com", "[EMAIL]"),
+    ("a&#64;example.com", "[EMAIL]"),
+    ("sk-ABCDEFGHIJKLMNOP1234", "[TOKEN]"),
+    ("Bearer abc.def-ghi_123", "[TOKEN]"),
+    ("bearer:\nabc.def-ghi_123", "[TOKEN]"),
+    ("Basic dXNlcjpwYXNzd29yZA==", "[TOKEN]"),
+];
+
+/// A value in one of its writings, and its placeholder.
+fn values() -> impl Strategy<Value = (String, &'static str)> {
+    prop_oneof![
+        spread(&["4111", "1111", "1111", "1111"]).prop_map(|card| (card, "[CARD]")),
+        spread(&["3782", "822463", "10005"]).prop_map(|card| (card, "[CARD]")),
+        spread(&["TR33", "0006", "1005", "1978", "6457", "8413", "26"])
+            .prop_map(|iban| (iban, "[IBAN]")),
+        spread(&["GB29", "NWBK", "6016", "1331", "9268", "19"]).prop_map(|iban| (iban, "[IBAN]")),
+        spread(&["100", "000", "001", "46"]).prop_map(|id| (id, "[NATIONAL_ID]")),
+        prop::sample::select(WHOLE.as_slice())
+            .prop_map(|(value, placeholder)| (value.to_owned(), placeholder)),
+    ]
+}
+
+/// What a reader sees: no marks of Markdown, no citation tags, single spaces.
+fn rendered(text: &str) -> String {
+    let mut plain = text.replace(['*', '_', '`'], "");
+    for tag in ["[S1]", "[S1, S2]"] {
+        plain = plain.replace(tag, "");
+    }
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 proptest! {
@@ -126,6 +213,21 @@ proptest! {
         }
         prop_assert_eq!(rebuilt, text);
         prop_assert_eq!(replaced, masked.redactions().total());
+    }
+
+    #[test]
+    fn values_are_masked_whole_and_rendering_reveals_none(
+        pieces in prop::collection::vec(
+            ("[h-q]{1,8}( [h-q]{1,8}|, |\n| \\[S1\\]| \\[S1, S2\\]| \\*\\*[h-q]{1,4}\\*\\*){0,2}", values()),
+            1..4,
+        ),
+    ) {
+        let text: String = pieces.iter().map(|(words, (value, _))| format!("{words} {value} ")).collect();
+        let expected: String = pieces.iter().map(|(words, (_, name))| format!("{words} {name} ")).collect();
+        let masked = MASKER.mask(&text);
+        prop_assert_eq!(masked.text(), expected, "{}", text);
+        let again = MASKER.mask(&rendered(masked.text()));
+        prop_assert!(again.redactions().is_empty(), "{}", again.text());
     }
 
     #[test]
@@ -174,6 +276,27 @@ fn half_a_megabyte_of_near_misses_is_read_in_one_go() {
         "é@",
         "[EMAIL]",
         "xoxb-1234567890",
+        "4111\n",
+        "4111.",
+        "1*",
+        "T*",
+        "TR3*",
+        "100 000\t",
+        "%40",
+        "%40a.com",
+        "&#64;",
+        "&#",
+        "a*",
+        "@a*.",
+        "10.0.0.",
+        "://a:b",
+        "://a:b@",
+        "bearer:",
+        "bearer xxxbearer",
+        "authorization=a ",
+        "basic aaaa",
+        "*",
+        "1\n> ",
     ] {
         let text = unit.repeat(SIZE / unit.len());
         let masked = MASKER.mask(&text);

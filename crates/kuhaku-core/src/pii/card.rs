@@ -5,28 +5,55 @@ use std::ops::Range;
 use crate::masking::Placeholder;
 
 use super::digits::{luhn, runs, values};
+use super::gap::{Gap, Gaps};
 use super::scan::{Span, after, before};
 
 /// Fewest and most digits of a card number (ISO/IEC 7812-1).
 const LENGTHS: std::ops::RangeInclusive<usize> = 13..=19;
 
+/// Digits of a group, when there are several.
+const GROUP: std::ops::RangeInclusive<usize> = 4..=8;
+
 /// Finds numbers of a known issuer, of a length it uses, with a valid check digit. Digits may be
 /// grouped by single spaces or hyphens; a number beside the card does not hide it.
 pub(super) fn find(text: &str) -> Vec<Span> {
+    numbers(text, Gap::printed)
+}
+
+/// The same for numbers that are spread: over lines, by wide blanks, by points, under emphasis.
+pub(super) fn find_spread(text: &str) -> Vec<Span> {
+    numbers(text, Gap::between)
+}
+
+/// A sequence of short groups ("4 1 1 1 …") is a card only as a whole: otherwise every table of
+/// small numbers would hold some.
+pub(super) fn find_short_groups(text: &str) -> Vec<Span> {
     let mut found = Vec::new();
     for sequence in sequences(text) {
-        let windows = windows(text, &sequence);
-        found.extend(disjoint(windows));
-        found.extend(small_groups(text, &sequence));
+        for runs in sequence.split(|run| run.len() >= 4 || !stands_alone(text, run)) {
+            let (Some(first), Some(last)) = (runs.first(), runs.last()) else {
+                continue;
+            };
+            let range = first.start..last.end;
+            let length: usize = runs.iter().map(ExactSizeIterator::len).sum();
+            if LENGTHS.contains(&length)
+                && runs.len() > 1
+                && is_card(text.get(range.clone()).unwrap_or_default())
+            {
+                found.push((range, Placeholder::Card));
+            }
+        }
     }
-    found.into_iter().map(|range| (range, Placeholder::Card)).collect()
+    found
 }
 
 /// Runs of digits, split wherever more than one separator stands between two of them.
 fn sequences(text: &str) -> Vec<Vec<Range<usize>>> {
     let mut sequences: Vec<Vec<Range<usize>>> = Vec::new();
     for run in runs(text) {
-        let joined = |last: &Range<usize>| matches!(text.get(last.end..run.start), Some(" " | "-"));
+        let joined = |last: &Range<usize>| {
+            text.get(last.end..run.start).is_some_and(|between| Gap::printed(between).is_some())
+        };
         match sequences.last_mut() {
             Some(sequence) if sequence.last().is_some_and(joined) => sequence.push(run),
             _ => sequences.push(vec![run]),
@@ -35,49 +62,70 @@ fn sequences(text: &str) -> Vec<Vec<Range<usize>>> {
     sequences
 }
 
-/// For each run the shortest card number that begins there. A window holds at most
-/// `LENGTHS.end()` digits, so the work is linear.
-fn windows(text: &str, sequence: &[Range<usize>]) -> Vec<Range<usize>> {
-    let mut windows = Vec::new();
-    for (first, start) in sequence.iter().enumerate() {
-        if is_fraction(text, start) {
-            continue;
-        }
-        let mut length = 0;
-        for (place, run) in sequence.iter().skip(first).enumerate() {
-            // Groups have four digits or more; what is left over after fours may be shorter.
-            let left_over =
-                run.len() < 4 && matches!(length, 12 | 16) && !is_integer_part(text, run);
-            let grouped = (4..=8).contains(&run.len()) || left_over;
-            if place > 0 && !(grouped && (4..=8).contains(&start.len())) {
-                break;
-            }
-            length += run.len();
-            let range = start.start..run.end;
-            if length > *LENGTHS.end() {
-                break;
-            }
-            if LENGTHS.contains(&length) && is_card(text.get(range.clone()).unwrap_or_default()) {
-                windows.push(range);
-                break;
-            }
-        }
-    }
-    windows
-}
-
-/// A sequence of short groups ("4 1 1 1 …") is a card only as a whole: otherwise every table of
-/// small numbers would hold some.
-fn small_groups(text: &str, sequence: &[Range<usize>]) -> Vec<Range<usize>> {
-    sequence
-        .split(|run| run.len() >= 4 || !stands_alone(text, run))
-        .filter_map(|runs| {
-            let range = runs.first()?.start..runs.last()?.end;
-            let length: usize = runs.iter().map(ExactSizeIterator::len).sum();
-            let fits = LENGTHS.contains(&length) && runs.len() > 1;
-            (fits && is_card(text.get(range.clone())?)).then_some(range)
+/// The cards whose groups are joined by what `gap` takes for a gap.
+fn numbers(text: &str, gap: impl Fn(&str) -> Option<Gap>) -> Vec<Span> {
+    let runs = runs(text);
+    let windows = (0..runs.len()).filter_map(|first| {
+        let count = shortest(text, runs.get(first..)?, &gap)?;
+        Some(first..first + count)
+    });
+    disjoint(windows)
+        .into_iter()
+        .filter_map(|cards| {
+            let first = runs.get(cards.start)?;
+            let last = runs.get(..cards.end)?.last()?;
+            Some((first.start..last.end, Placeholder::Card))
         })
         .collect()
+}
+
+/// How many runs the shortest card number has that begins with the first of them. It holds at most
+/// `LENGTHS.end()` digits, so the work is linear.
+fn shortest(text: &str, runs: &[Range<usize>], gap: impl Fn(&str) -> Option<Gap>) -> Option<usize> {
+    let start = runs.first()?;
+    if is_fraction(text, start) {
+        return None;
+    }
+    // Digits of all groups and of the last one, which emphasis marks may divide; and whether its
+    // parts could be groups themselves.
+    let (mut length, mut group, mut parts) = (0, 0, true);
+    let mut end = start.start;
+    let mut gaps = Gaps::default();
+    for (place, run) in runs.iter().enumerate() {
+        if place > 0 {
+            let gap = gap(text.get(end..run.start)?)?;
+            if gap != Gap::Marks {
+                if !(GROUP.contains(&group) || parts) {
+                    return None;
+                }
+                (group, parts) = (0, true);
+            }
+            if !gaps.follow(gap) {
+                return None;
+            }
+        }
+        end = run.end;
+        group += run.len();
+        length += run.len();
+        parts &= GROUP.contains(&run.len());
+        if length > *LENGTHS.end() {
+            return None;
+        }
+        // Groups have four digits or more; what is left over after fours may be shorter.
+        let whole = group == length
+            || GROUP.contains(&group)
+            || parts
+            || (group < 4 && matches!(length - group, 12 | 16));
+        if LENGTHS.contains(&length)
+            && whole
+            && gaps.may_end()
+            && (run.len() >= 4 || !is_integer_part(text, run))
+            && is_card(text.get(start.start..end)?)
+        {
+            return Some(place + 1);
+        }
+    }
+    None
 }
 
 /// True unless the run is a part of a word, a decimal, a time, a path or an address.
@@ -107,8 +155,8 @@ fn is_integer_part(text: &str, run: &Range<usize>) -> bool {
 
 /// Of each cluster of overlapping windows those that follow each other, if these cover it, else the
 /// whole cluster: a number that by chance joins with the first groups of a card must not uncover the
-/// last ones.
-fn disjoint(windows: Vec<Range<usize>>) -> Vec<Range<usize>> {
+/// last ones. Windows are ranges of groups, by start.
+fn disjoint(windows: impl IntoIterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     let mut cards: Vec<Range<usize>> = Vec::new();
     let mut windows = windows.into_iter().peekable();
     while let Some(first) = windows.next() {
@@ -119,8 +167,7 @@ fn disjoint(windows: Vec<Range<usize>>) -> Vec<Range<usize>> {
         while let Some(window) = windows.next_if(|window| window.start < cluster.end) {
             cluster.end = cluster.end.max(window.end);
             if window.start >= last_end {
-                // One separator may stand between two cards.
-                covered &= window.start <= last_end + 1;
+                covered &= window.start == last_end;
                 last_end = window.end;
                 in_turn.push(window);
             }
@@ -168,7 +215,8 @@ mod tests {
     use super::*;
 
     fn cards(text: &str) -> Vec<&str> {
-        find(text).into_iter().map(|(range, _)| &text[range]).collect()
+        let found = [find(text), find_short_groups(text)].concat();
+        found.into_iter().map(|(range, _)| &text[range]).collect()
     }
 
     #[test]
@@ -211,6 +259,43 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(cards(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_card_may_be_spread() {
+        let spread = |text: &'static str| -> Vec<&str> {
+            find_spread(text).into_iter().map(|(range, _)| &text[range]).collect()
+        };
+        for number in [
+            "4111.1111.1111.1111",
+            "4111_1111_1111_1111",
+            "4111  1111\t1111   1111",
+            "4111 - 1111 - 1111 - 1111",
+            "4111 1111\n1111 1111",
+            "4111 1111\r\n  > 1111 1111",
+            "4111-1111-\n1111-1111",
+            "4111 1111 *1111* 1111",
+            "41**11** `1111` 1111 __1111",
+            "411111111111111`1",
+            "3782 822463\n10005",
+            "3782.822463.10005",
+            "3782*822463 10005",
+        ] {
+            assert_eq!(spread(number), [number]);
+        }
+        assert_eq!(spread("43\n4111\t1111\t1111\t1111\n12"), ["4111\t1111\t1111\t1111"]);
+        assert_eq!(spread("7*4111  1111 1111 1111*12*"), ["4111  1111 1111 1111"]);
+        for text in [
+            "4111\n1111\n1111\n1111",
+            "4111 1111\n\n1111 1111",
+            "4111.1111 1111.1111",
+            "4111 1111 1111.1111",
+            "| 4111 | 1111 | 1111 | 1111 |",
+            "41\n11\n1111 1111 1111",
+            "4111, 1111, 1111, 1111",
+        ] {
+            assert_eq!(spread(text), [""; 0], "{text}");
         }
     }
 

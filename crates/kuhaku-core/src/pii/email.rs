@@ -9,79 +9,130 @@ use super::scan::Span;
 /// File names such as `icon@2x.png` are no addresses.
 const IMAGE_EXTENSIONS: [&str; 6] = ["gif", "jpeg", "jpg", "png", "svg", "webp"];
 
-/// Looks around each `@`. The parts of two addresses never overlap, so the work is linear.
+/// The at sign where it is escaped: in addresses of the web and in HTML.
+const ESCAPED_AT: [&str; 3] = ["%40", "&commat;", "&#64;"];
+
+/// Bytes of a numeric reference with some zeros in front.
+const LONGEST_REFERENCE: usize = 12;
+
+/// Looks around each at sign. The parts of two addresses never overlap, so the work is linear.
 pub(super) fn find(text: &str) -> Vec<Span> {
     let mut found = Vec::new();
     let mut floor = 0;
-    for (at, _) in text.match_indices('@') {
+    for (at, byte) in text.bytes().enumerate() {
+        if !matches!(byte, b'@' | b'%' | b'&') || at < floor {
+            continue;
+        }
+        let sign = at_sign(text.get(at..).unwrap_or_default());
+        if sign == 0 {
+            continue;
+        }
+        // The domain first: a text full of signs without one is never read backwards.
+        let domain = domain(text.get(at + sign..).unwrap_or_default());
+        if domain == 0 {
+            continue;
+        }
         let local = local_part(text.get(floor..at).unwrap_or_default());
-        let domain = domain(text.get(at + 1..).unwrap_or_default());
-        floor = at + 1;
-        if local > 0 && domain > 0 {
-            found.push((at - local..at + 1 + domain, Placeholder::Email));
-            floor = at + 1 + domain;
+        if local > 0 {
+            floor = at + sign + domain;
+            found.push((at - local..floor, Placeholder::Email));
         }
     }
     found
 }
 
-/// Bytes at the end of `head` that are the part before the `@`.
+/// Bytes of the at sign, plain or escaped, that `tail` begins with.
+fn at_sign(tail: &str) -> usize {
+    if tail.starts_with('@') {
+        return 1;
+    }
+    if let Some(escaped) = ESCAPED_AT.iter().find(|escaped| tail.starts_with(**escaped)) {
+        return escaped.len();
+    }
+    let end = tail.bytes().take(LONGEST_REFERENCE).position(|byte| byte == b';').unwrap_or(0);
+    let Some(number) = tail.get(..end).and_then(|reference| reference.strip_prefix("&#")) else {
+        return 0;
+    };
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16),
+        None => number.parse(),
+    };
+    if code == Ok(u32::from('@')) { end + 1 } else { 0 }
+}
+
+/// Bytes at the end of `head` that are the part before the at sign.
 fn local_part(head: &str) -> usize {
-    let nearest = head.chars().next_back();
+    let nearest = head.trim_end_matches(is_mark).chars().next_back();
     let start = head
         .char_indices()
         .rev()
-        .take_while(|(_, c)| is_local(*c) && nearest.is_some_and(|n| same_kind(n, *c)))
+        .take_while(|(_, c)| {
+            is_mark(*c) || (is_local(*c) && nearest.is_some_and(|n| same_kind(n, *c)))
+        })
         .last()
         .map_or(head.len(), |(start, _)| start);
     let run = head.get(start..).unwrap_or_default();
-    run.trim_start_matches(['.', '-', '+', '%', '\'']).len()
+    run.trim_start_matches(|c| is_mark(c) || matches!(c, '.' | '-' | '+' | '%' | '\'')).len()
 }
 
 /// Bytes at the start of `tail` that are a domain: labels, the last of which begins with two
 /// letters. Word characters glued to the last label belong to it.
 fn domain(tail: &str) -> usize {
-    let run = tail.find(|c| !(is_word(c) || matches!(c, '.' | '-' | '_'))).unwrap_or(tail.len());
+    let is_part = |c: char| is_word(c) || is_mark(c) || matches!(c, '.' | '-' | '_');
+    let run = tail.find(|c| !is_part(c)).unwrap_or(tail.len());
     let mut end = 0;
     let mut start = 0;
     let mut before = "";
     for label in tail.get(..run).unwrap_or_default().split('.') {
+        let marks = label.len() - label.trim_start_matches(is_emphasis).len();
+        let name = label.trim_matches(is_emphasis);
         // "write to a@b.com.Then …": the next sentence, not a longer domain.
-        let sentence =
-            label.starts_with(char::is_uppercase) && before.ends_with(char::is_lowercase);
-        if !label.starts_with(is_word) || sentence {
+        let sentence = name.starts_with(char::is_uppercase) && before.ends_with(char::is_lowercase);
+        if !name.starts_with(is_word) || sentence {
             break;
         }
-        if start > 0 && is_top_level(label) {
-            end = start + top_level(label);
+        if start > 0
+            && let Some(top) = top_level(name)
+        {
+            end = start + marks + top;
         }
-        before = label;
+        before = name;
         start += label.len() + 1;
     }
     let domain = tail.get(..end).unwrap_or_default();
-    let extension = domain.rsplit('.').next().unwrap_or_default();
+    let extension = domain.rsplit('.').next().unwrap_or_default().trim_matches(is_emphasis);
     if IMAGE_EXTENSIONS.iter().any(|image| extension.eq_ignore_ascii_case(image)) { 0 } else { end }
 }
 
-fn is_top_level(label: &str) -> bool {
-    label.starts_with("xn--")
-        || label
-            .chars()
-            .filter(|c| !is_combining_mark(*c))
-            .take(2)
-            .filter(|c| c.is_alphabetic())
-            .count()
-            == 2
+/// Marks of Markdown that no address has.
+fn is_mark(c: char) -> bool {
+    matches!(c, '*' | '`')
 }
 
-/// Bytes of the label that are the top level and what is glued to it.
-fn top_level(label: &str) -> usize {
-    let first = label.chars().next();
-    let end = label
-        .char_indices()
-        .find(|(_, c)| !first.is_some_and(|f| same_kind(f, *c)))
-        .map_or(label.len(), |(end, _)| end);
-    label.get(..end).unwrap_or_default().trim_end_matches(['-', '_']).len()
+/// Marks of Markdown around a label.
+fn is_emphasis(c: char) -> bool {
+    is_mark(c) || c == '_'
+}
+
+/// Bytes of the label that are the top level and what is glued to it; `None` when it is none.
+fn top_level(label: &str) -> Option<usize> {
+    let first = label.chars().next()?;
+    let mut letters = 0;
+    let mut end = label.len();
+    for (at, c) in label.char_indices() {
+        // What is emphasised behind a whole top level is another word.
+        if !(is_mark(c) || same_kind(first, c)) || (is_mark(c) && letters >= 2) {
+            end = at;
+            break;
+        }
+        match c {
+            _ if is_combining_mark(c) || is_mark(c) => {}
+            _ if c.is_alphabetic() => letters += 1,
+            _ if letters < 2 => return None,
+            _ => {}
+        }
+    }
+    (letters >= 2).then(|| label.get(..end).unwrap_or_default().trim_end_matches(['-', '_']).len())
 }
 
 fn is_local(c: char) -> bool {
@@ -118,6 +169,16 @@ mod tests {
             ("mailto:a@xn--rnek-5qa.xn--p1ai?x=1", "a@xn--rnek-5qa.xn--p1ai"),
             ("ö@o\u{308}rnek.com-", "ö@o\u{308}rnek.com"),
             ("почта@пример.рф", "почта@пример.рф"),
+            ("to=ayse%40example.com&x", "ayse%40example.com"),
+            ("a%40b@example.com", "a%40b@example.com"),
+            ("ayse&#64;example.com", "ayse&#64;example.com"),
+            ("ayse&#0064;example.com", "ayse&#0064;example.com"),
+            ("ayse&#x40;example.com", "ayse&#x40;example.com"),
+            ("ayse&commat;example.com;", "ayse&commat;example.com"),
+            ("ayse.head**x**@example.com", "ayse.head**x**@example.com"),
+            ("`ayse`@__example__.**com**.", "ayse`@__example__.**com"),
+            ("**a*d*a@example.c*om*** x", "a*d*a@example.c*om"),
+            ("**ada@example.com**Note", "ada@example.com"),
         ];
         for (text, address) in cases {
             let found: Vec<&str> = find(text).into_iter().map(|(range, _)| &text[range]).collect();
@@ -127,9 +188,19 @@ mod tests {
 
     #[test]
     fn not_every_at_sign_makes_an_address() {
-        for text in
-            ["@ada", "a@b", "icon@2x.png", "lodash@4.17.21", "a@.com", "a @b.com", "a@b.c", "@@@"]
-        {
+        for text in [
+            "@ada",
+            "a%40b",
+            "**@b.com",
+            "a&#65;b.com",
+            "a@b",
+            "icon@2x.png",
+            "lodash@4.17.21",
+            "a@.com",
+            "a @b.com",
+            "a@b.c",
+            "@@@",
+        ] {
             assert_eq!(find(text), [], "{text}");
         }
     }

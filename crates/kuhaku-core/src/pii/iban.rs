@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::masking::Placeholder;
 
+use super::gap::{self, Gap, Gaps};
 use super::scan::{Span, after, before};
 
 /// Countries and the length of their numbers, from the registry of ISO 13616.
@@ -96,8 +97,8 @@ const LENGTHS: [(&str, usize); 86] = [
     ("YE", 30),
 ];
 
-/// Finds numbers of a country's length whose remainder is right, in one piece or in groups with
-/// single spaces or hyphens, in upper or lower case.
+/// Finds numbers of a country's length whose remainder is right, in one piece or in groups, in upper
+/// or lower case.
 ///
 /// Goes from right to left: a number may end in the middle of a run of letters and digits only where
 /// another one begins.
@@ -105,7 +106,8 @@ pub(super) fn find(text: &str) -> Vec<Span> {
     let mut found: Vec<Span> = Vec::new();
     for (at, head) in text.as_bytes().windows(4).enumerate().rev() {
         let starts = matches!(head, [a, b, c, d] if a.is_ascii_alphabetic()
-            && b.is_ascii_alphabetic() && c.is_ascii_digit() && d.is_ascii_digit());
+            && (is_mark(*b) || b.is_ascii_alphabetic() && (is_mark(*c)
+                || c.is_ascii_digit() && (is_mark(*d) || d.is_ascii_digit()))));
         let next = found.last().map(|(range, _)| range.start);
         if starts
             && !before(text, at).is_some_and(char::is_alphabetic)
@@ -117,31 +119,66 @@ pub(super) fn find(text: &str) -> Vec<Span> {
     found
 }
 
+/// Emphasis marks, which may stand between the characters of a number.
+fn is_mark(byte: u8) -> bool {
+    matches!(byte, b'*' | b'_' | b'`')
+}
+
 /// The number that begins at byte `at`, given where the next one begins.
 fn number(text: &str, at: usize, next: Option<usize>) -> Option<Range<usize>> {
-    let country = text.get(at..at + 2)?;
-    let (_, length) = LENGTHS.iter().find(|(code, _)| code.eq_ignore_ascii_case(country))?;
-    let mut characters = Vec::with_capacity(*length);
-    let mut separated = false;
-    for (offset, byte) in text.get(at..)?.bytes().enumerate() {
-        match byte {
-            b' ' | b'-' if !separated => separated = true,
-            _ if byte.is_ascii_alphanumeric() => {
-                separated = false;
-                characters.push(byte);
+    let mut length = *LENGTHS.iter().map(|(_, length)| length).max()?;
+    let mut characters = Vec::with_capacity(length);
+    let mut gaps = Gaps::default();
+    let (mut group, mut spread) = (0, false);
+    let mut end = at;
+    while characters.len() < length {
+        let between = width(text.as_bytes().get(end..)?)?;
+        if between > 0 {
+            let written = text.get(end..end + between)?;
+            let gap = Gap::between(written)?;
+            let dots = matches!(gap, Gap::Point | Gap::Underscore);
+            let inside = characters.len() < 4 && gap != Gap::Marks;
+            if inside || (dots && group != 4) || !gaps.follow(gap) {
+                return None;
             }
-            _ => return None,
+            spread |= Gap::printed(written).is_none();
+            group = if gap == Gap::Marks { group } else { 0 };
         }
-        if characters.len() == *length {
-            let end = at + offset + 1;
-            let ends = next == Some(end)
-                || !after(text, end).is_some_and(|c| {
-                    c.is_alphabetic() || (c.is_numeric() && byte.is_ascii_digit())
-                });
-            return (ends && remainder(&characters) == 1).then_some(at..end);
+        let byte = *text.as_bytes().get(end + between)?;
+        end += between + 1;
+        group += 1;
+        characters.push(byte);
+        match characters.as_slice() {
+            [_, second] if !second.is_ascii_alphabetic() => return None,
+            [country @ .., digit] if country.len() == 2 && digit.is_ascii_digit() => {
+                length = length_in(country)?;
+            }
+            [_, _, .., digit] if characters.len() <= 4 && !digit.is_ascii_digit() => return None,
+            _ => {}
         }
     }
-    None
+    let ends = next == Some(end)
+        || !after(text, end).is_some_and(|c| {
+            c.is_alphabetic()
+                || (c.is_numeric() && characters.last().is_some_and(u8::is_ascii_digit))
+        });
+    let valid = ends && gaps.may_end() && (!spread || is_mostly_digits(&characters));
+    (valid && remainder(&characters) == 1).then_some(at..end)
+}
+
+/// Bytes before the next letter or digit, if it is near.
+fn width(tail: &[u8]) -> Option<usize> {
+    tail.iter().take(gap::LONGEST + 1).position(u8::is_ascii_alphanumeric)
+}
+
+fn length_in(country: &[u8]) -> Option<usize> {
+    let known = |code: &str| code.as_bytes().eq_ignore_ascii_case(country);
+    LENGTHS.iter().find(|(code, _)| known(code)).map(|(_, length)| *length)
+}
+
+/// Tells a number that is spread from the words of a sentence, one in 97 of which would do.
+fn is_mostly_digits(characters: &[u8]) -> bool {
+    characters.iter().filter(|byte| byte.is_ascii_digit()).count() * 2 >= characters.len()
 }
 
 /// The check of ISO 7064 MOD 97-10: the first four characters go to the end, letters count from 10,
@@ -170,6 +207,12 @@ mod tests {
             "GB29 NWBK 6016 1331 9268 19",
             "NO9386011117947",
             "FR14-2004-1010-0505-0001-3M02-606",
+            "TR33  0006\t1005 1978 6457 8413 26",
+            "TR33 0006 1005\n1978 6457 8413 26",
+            "TR33.0006.1005.1978.6457.8413.26",
+            "TR33_0006_1005_1978_6457_8413_26",
+            "T*R*3`3` 0006 **1005** 1978 6457 8413 2**6",
+            "GB29 NWBK 6016\r\n> 1331 9268 19",
         ] {
             let text = format!("({number})");
             assert_eq!(find(&text), [(1..1 + number.len(), Placeholder::Iban)], "{number}");
@@ -183,7 +226,9 @@ mod tests {
             "TR330006100519786457841327",
             "TR33000610051978645784132",
             "XX330006100519786457841326",
-            "TR33  0006 1005 1978 6457 8413 26",
+            "TR33\n\n0006 1005 1978 6457 8413 26",
+            "TR 33 0006 1005 1978 6457 8413 26",
+            "TR33.000610.05197864578413.26",
             "aTR330006100519786457841326",
         ] {
             assert_eq!(find(text), [], "{text}");

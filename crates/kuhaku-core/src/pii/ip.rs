@@ -120,31 +120,49 @@ fn zone(text: &str, at: usize) -> usize {
     }
 }
 
-/// The IPv4 addresses of a run, between its colons.
+/// Bytes of the shortest IPv4 address.
+const SHORTEST: usize = "0.0.0.0".len();
+
+/// The IPv4 addresses of a run: four numbers with points between them, whatever word follows.
 fn ipv4(text: &str, run: &Range<usize>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    if run.len() < SHORTEST {
+        return found;
+    }
     let mut at = run.start;
-    for piece in text.get(run.clone()).unwrap_or_default().split(':') {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    for piece in text.get(run.clone()).unwrap_or_default().split(|c| !is_part(c)) {
         let range = at..at + piece.len();
         at = range.end + 1;
-        let written = piece.trim_matches('.');
-        let start = range.start + (piece.len() - piece.trim_start_matches('.').len());
-        if written.parse::<Ipv4Addr>().is_err() || is_inside_of_more(text, &range, piece) {
+        if piece.len() < SHORTEST {
             continue;
         }
-        if !is_version(text.get(..start).unwrap_or_default()) {
-            found.push(start..start + written.len());
+        let mut start = range.start;
+        for written in piece.split("..") {
+            let address = written.trim_matches('.');
+            let begin = start + (written.len() - written.trim_start_matches('.').len());
+            let number = begin..begin + address.len();
+            start += written.len() + 2;
+            if address.parse::<Ipv4Addr>().is_ok()
+                && !is_inside_of_more(text, &number)
+                && !is_version(text.get(..number.start).unwrap_or_default())
+            {
+                found.push(number);
+            }
         }
     }
     found
 }
 
-/// True for a part of a word and for a part of a longer dotted number, masked or not.
-fn is_inside_of_more(text: &str, range: &Range<usize>, piece: &str) -> bool {
-    before(text, range.start).is_some_and(char::is_alphanumeric)
-        || after(text, range.end).is_some_and(char::is_alphanumeric)
-        || (piece.starts_with('.') && placeholder_before(text, range.start))
-        || (piece.ends_with('.') && placeholder_after(text, range.end))
+/// True for a part of a word, for what a point joins to a word before it, and for a part of a longer
+/// dotted number, masked or not.
+fn is_inside_of_more(text: &str, number: &Range<usize>) -> bool {
+    let head = text.get(..number.start).unwrap_or_default();
+    let word = head.trim_end_matches('.');
+    word.ends_with(char::is_alphanumeric)
+        || after(text, number.end).is_some_and(char::is_alphanumeric)
+        || (word.len() < head.len() && placeholder_before(text, word.len()))
+        || (after(text, number.end) == Some('.') && placeholder_after(text, number.end + 1))
 }
 
 fn is_version(head: &str) -> bool {
@@ -170,6 +188,13 @@ mod tests {
         let cases = [
             ("at 10.0.0.1.", "10.0.0.1"),
             ("10.0.0.1:8080", "10.0.0.1"),
+            ("192.168.77.77.md", "192.168.77.77"),
+            ("10.1.2.3.log", "10.1.2.3"),
+            ("10.1.2.3.bak", "10.1.2.3"),
+            ("host-10.1.2.3", "10.1.2.3"),
+            ("host-10.1.2.3.Then", "10.1.2.3"),
+            ("10.1.2.3/24", "10.1.2.3"),
+            ("10.1.2.3..300", "10.1.2.3"),
             ("(10.0.0.0/8)", "10.0.0.0"),
             ("ip_10.0.0.1_x", "10.0.0.1"),
             ("ip:fe80::1%eth0, ok", "fe80::1%eth0"),
@@ -194,6 +219,10 @@ mod tests {
             "app.version=1.2.3.4",
             "sürüm 1.2.3.4",
             "1.2.3.4.5",
+            "1.2.3.4.5.md",
+            "version 1.2.3.4.md",
+            "libx.so.1.2.3.4",
+            "1.2.3.4a",
             "section 1.2.3.4",
             "10:02:11",
             "00:1A:2B:3C:4D:5E",

@@ -1,13 +1,14 @@
 //! The recognisers of personal data and secrets.
 //!
 //! One file per family of recognisers. Each is a pure function from a text to candidate spans that
-//! it has validated; [`scan`] reads a text in two stages, joins what overlaps and maps the spans
+//! it has validated; [`scan`] reads a text in stages, joins what overlaps and maps the spans
 //! back to the bytes of the given text.
 
 mod card;
 mod digits;
 mod email;
 mod fold;
+mod gap;
 mod iban;
 mod ip;
 mod national_id;
@@ -52,7 +53,7 @@ impl Default for PiiMasker {
 
 impl Masker for PiiMasker {
     fn id(&self) -> &str {
-        "pii-1"
+        "pii-2"
     }
 
     fn mask(&self, text: &str) -> Masked {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::masking::Placeholder;
 
 use super::digits::{runs, values};
+use super::gap::{Gap, Gaps};
 use super::scan::{Span, after, before};
 
 /// Finds runs of exactly 11 digits that satisfy the check digits.
@@ -15,6 +16,48 @@ pub(super) fn find(text: &str) -> Vec<Span> {
         .filter(|run| text.get(run.clone()).is_some_and(is_tckn))
         .map(|run| (run, Placeholder::NationalId))
         .collect()
+}
+
+/// The same for ids in groups of three, three, three and two, and for ids under emphasis.
+pub(super) fn find_spread(text: &str) -> Vec<Span> {
+    let runs = runs(text);
+    (0..runs.len())
+        .filter_map(|first| spread(text, runs.get(first..)?))
+        .filter(|range| !is_part_of_number(text, range))
+        .filter(|range| text.get(range.clone()).is_some_and(is_tckn))
+        .map(|range| (range, Placeholder::NationalId))
+        .collect()
+}
+
+/// The bytes of an id that begins with the first of these runs. It has 11 digits, so the work is
+/// linear.
+fn spread(text: &str, runs: &[Range<usize>]) -> Option<Range<usize>> {
+    let start = runs.first()?.start;
+    // Borders of groups that a gap stands at, and gaps that a reader sees.
+    let (mut length, mut borders, mut parted) = (0, 0, false);
+    let mut end = start;
+    let mut gaps = Gaps::default();
+    for run in runs {
+        if end > start {
+            let gap = Gap::between(text.get(end..run.start)?)?;
+            let border = matches!(length, 3 | 6 | 9);
+            match gap {
+                Gap::Marks => {}
+                Gap::Blank | Gap::Hyphen | Gap::Line if border => parted = true,
+                _ => return None,
+            }
+            borders += usize::from(border);
+            if !gaps.follow(gap) {
+                return None;
+            }
+        }
+        end = run.end;
+        length += run.len();
+        if length >= 11 {
+            break;
+        }
+    }
+    (length == 11 && (borders == 3 || !parted)).then_some(start..end)
 }
 
 /// True for a part of a decimal and for a telephone number with `+`. A placeholder beyond the point
@@ -65,6 +108,23 @@ mod tests {
         }
         for text in ["TC10000000146", "a,10000000146,b", "10000000146."] {
             assert_eq!(find(text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_id_may_stand_in_groups() {
+        for id in ["100 000 001 46", "100-000-001-46", "100 000\n001  46", "1000**0000146**"] {
+            let digits = id.trim_end_matches('*');
+            assert_eq!(find_spread(id), [(0..digits.len(), Placeholder::NationalId)], "{id}");
+        }
+        for text in [
+            "10 000 000 146",
+            "100 00000146",
+            "100.000.001.46",
+            "100 000 001 47",
+            "+100 000 001 46",
+        ] {
+            assert_eq!(find_spread(text), [], "{text}");
         }
     }
 }

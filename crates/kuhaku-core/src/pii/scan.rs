@@ -17,10 +17,14 @@ type Stage<'a> = &'a dyn Fn(&str) -> Vec<Span>;
 /// The spans of `text` to be masked: disjoint, in order.
 pub(super) fn spans(text: &str, tokens: &TokenRecogniser) -> Vec<Span> {
     let folded = Folded::new(text);
+    let addresses = |text: &str| tokens.find_user_info(text);
     let words = |text: &str| [email::find(text), tokens.find(text)].concat();
     let short = |text: &str| tokens.find_short_prefixes(text);
     let numbers = |text: &str| [ip::find(text), card::find(text), national_id::find(text)].concat();
-    let found = read(folded.text(), &[&words, &short, &iban::find, &numbers]);
+    let spread = |text: &str| [card::find_spread(text), national_id::find_spread(text)].concat();
+    let stages: [Stage<'_>; 7] =
+        [&addresses, &words, &short, &iban::find, &numbers, &spread, &card::find_short_groups];
+    let found = read(folded.text(), &stages);
     found.into_iter().map(|(range, kind)| (folded.to_source(range), kind)).collect()
 }
 
@@ -32,6 +36,9 @@ fn read(text: &str, stages: &[Stage<'_>]) -> Vec<Span> {
         return Vec::new();
     };
     let mut spans = merge(stage(text));
+    if spans.is_empty() {
+        return read(text, later);
+    }
     let left = Masked::replacing(text, spans.clone());
     let rest = read(left.text(), later);
     spans.extend(rest.into_iter().map(|(range, kind)| (left.map().to_source(range), kind)));

@@ -8,7 +8,7 @@ use crate::masking::Placeholder;
 
 use super::private_key::PrivateKeyBlocks;
 use super::scan::{Span, before, merge};
-use super::token_formats::{BEARER, JWT, PREFIXED, WITH_DIGIT};
+use super::token_formats::{CREDENTIALS, JWT, PREFIXED, USER_INFO, WITH_DIGIT};
 
 /// A value of letters only is taken for a token from this length on: longer than any word.
 const LONGER_THAN_WORDS: usize = 24;
@@ -22,7 +22,8 @@ pub(super) struct TokenRecogniser {
     prefixed: Regex,
     with_digit: Regex,
     jwt: Regex,
-    bearer: Regex,
+    credentials: Regex,
+    user_info: Regex,
     private_keys: PrivateKeyBlocks,
 }
 
@@ -32,18 +33,52 @@ impl TokenRecogniser {
             prefixed: compile(&PREFIXED.join("|")),
             with_digit: compile(WITH_DIGIT),
             jwt: compile(JWT),
-            bearer: compile(BEARER),
+            credentials: compile(CREDENTIALS),
+            user_info: compile(USER_INFO),
             private_keys: PrivateKeyBlocks::new(),
         }
+    }
+
+    /// User and password in addresses of the web, services and databases.
+    pub(super) fn find_user_info(&self, text: &str) -> Vec<Span> {
+        let found = self.user_info.captures_iter(text).filter_map(|found| found.get(1));
+        found
+            .filter(|value| value.as_str() != ":")
+            .map(|value| (value.range(), Placeholder::Token))
+            .collect()
     }
 
     /// Secrets whose format is unmistakable.
     pub(super) fn find(&self, text: &str) -> Vec<Span> {
         let mut found = matches(&self.prefixed, text, |token| token.bytes().any(is_no_word));
         found.extend(matches(&self.jwt, text, |_| true));
-        found.extend(matches(&self.bearer, text, is_credential));
+        found.extend(self.find_credentials(text));
         found.extend(self.private_keys.find(text));
         merge(found.into_iter().map(|range| (range, Placeholder::Token)).collect())
+    }
+
+    /// What follows a scheme or a header, with the name of the scheme. What is refused may hold the
+    /// word with which another one begins.
+    fn find_credentials(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(groups) = self.credentials.captures_at(text, at) {
+            let Some(whole) = groups.get(0) else {
+                break;
+            };
+            let of = |scheme| groups.name(scheme);
+            let (value, secret, accepted) = match (of("header"), of("bearer"), of("basic")) {
+                (Some(value), _, _) => (value, value, is_credential(value.as_str())),
+                (_, Some(value), _) => (value, whole, is_credential(value.as_str())),
+                (_, _, Some(value)) => (value, whole, is_user_and_password(value.as_str())),
+                _ => break,
+            };
+            if accepted {
+                found.push(secret.range());
+            }
+            at = if accepted { whole.end() } else { value.start() };
+        }
+        found
     }
 
     /// Secrets that are told from words by a digit and by standing apart.
@@ -82,11 +117,37 @@ fn is_no_word(byte: u8) -> bool {
 
 /// Tells `Bearer abc.def-ghi_123` from "bearer certificates": a credential has a digit, padding, or
 /// more letters than a word.
-fn is_credential(token: &str) -> bool {
-    let value = token.split_ascii_whitespace().last().unwrap_or_default();
+fn is_credential(value: &str) -> bool {
     value.bytes().any(|byte| byte.is_ascii_digit())
         || value.ends_with('=')
         || value.len() >= LONGER_THAN_WORDS
+}
+
+/// Tells `Basic dXNlcjpwYXNz` from "basic research": the value is base64 (RFC 4648) of a user and a
+/// colon. What follows the colon is not looked at: it may be another secret.
+fn is_user_and_password(value: &str) -> bool {
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in value.bytes() {
+        let sextet = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return false,
+        };
+        bits = (bits << 6 | u32::from(sextet)) & 0xfff;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            match bits >> count & 0xff {
+                0x3a => return value.bytes().any(is_no_word),
+                0x20..=0x7e => {}
+                _ => return false,
+            }
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -114,8 +175,50 @@ mod tests {
             "key-value pairs",
             "task-proj-management-dashboard",
             "RISK-ASSESSMENTREPORT2024",
+            "basic research, basic principles2024",
+            "Basic: abcd1234",
+            "authorization: required by section 12",
+            "authorization = requiredforeverybody",
         ] {
             assert_eq!(tokens(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn credentials_follow_their_scheme_in_any_writing() {
+        let cases = [
+            ("bearer:abc123def456ghi789", "bearer:abc123def456ghi789"),
+            ("(Bearer\nabcdef0123456789abcdef)", "Bearer\nabcdef0123456789abcdef"),
+            ("{\"Bearer\": \"abc.def-123\"}", "Bearer\": \"abc.def-123"),
+            ("bearer certificates-of-bearer abc12345.", "bearer abc12345."),
+            ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Basic dXNlcjpwYXNzd29yZA=="),
+            ("-H 'authorization: basic YTpi'", "basic YTpi"),
+            ("Authorization: ApiKey 0123456789abcdef", "ApiKey 0123456789abcdef"),
+            ("Authorization: 0123456789abcdef!", "0123456789abcdef"),
+        ];
+        for (text, token) in cases {
+            assert_eq!(tokens(text), [token], "{text}");
+        }
+    }
+
+    #[test]
+    fn user_and_password_of_an_address_are_a_token() {
+        let formats = TokenRecogniser::new();
+        let cases: [(&str, &[&str]); 9] = [
+            ("https://user:pass@host/", &["user:pass"]),
+            ("redis://:p!ss@10.0.0.1:6379", &[":p!ss"]),
+            ("https://key:@host/x", &["key:"]),
+            ("postgres://app:p@ss:w@db.example.com/x", &["app:p@ss:w"]),
+            ("https://host:8080/@ada", &[]),
+            ("https://:@host", &[]),
+            ("ssh://git@host:22", &[]),
+            ("https://host:80 or a@b.com", &[]),
+            ("://a:[CARD]@host", &[]),
+        ];
+        for (text, expected) in cases {
+            let found = formats.find_user_info(text);
+            let found: Vec<&str> = found.into_iter().map(|(range, _)| &text[range]).collect();
+            assert_eq!(found, expected, "{text}");
         }
     }
 

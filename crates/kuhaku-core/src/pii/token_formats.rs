@@ -52,5 +52,15 @@ pub(super) const WITH_DIGIT: &str = r"[spr]k[-_][A-Za-z0-9]{16,}";
 /// JSON Web Tokens, signed (RFC 7515, three parts) and encrypted (RFC 7516, five).
 pub(super) const JWT: &str = r"eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*){1,3}";
 
-/// The scheme word of RFC 6750 and its value.
-pub(super) const BEARER: &str = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{8,}=*)";
+/// Credentials behind the word that announces them, as a header, a field, or over two lines: the
+/// schemes `Bearer` (RFC 6750) and `Basic` (RFC 7617), and the header of any scheme (RFC 9110). One
+/// expression, for each reads the whole text.
+pub(super) const CREDENTIALS: &str = r#"(?x-u)
+    (?i:authorization) [\s:="'*`]{1,8}
+        (?<header> (?: [A-Za-z][A-Za-z-]{1,19} [\s:="'*`]{1,4} )? [A-Za-z0-9._~+/-]{16,}=* )
+    | (?i:bearer) [\s:="'*`]{1,8} (?<bearer> [A-Za-z0-9._~+/-]{8,}=* )
+    | (?i:basic)  [\s:="'*`]{1,8} (?<basic> [A-Za-z0-9+/]{4,}={0,2} )"#;
+
+/// The user and the password of an address (RFC 3986, section 3.2.1). Brackets are no part of them,
+/// so that a placeholder is none.
+pub(super) const USER_INFO: &str = r#"://([^\s/?#@:"'<>\[\]]*:[^\s/?#"'<>\[\]]*)@"#;
