@@ -127,6 +127,22 @@ fn latencies(queries: &[String], mut search: impl FnMut(&str)) -> (Duration, Dur
     (times[times.len() / 2], times[times.len() * 95 / 100])
 }
 
+/// The median and the 95th percentile of making a reader, which looks whether others have written.
+fn readers(runtime: &tokio::runtime::Runtime, index: &SqliteIndex) -> (Duration, Duration) {
+    let everybody = Scope::anonymous();
+    let mut times: Vec<_> = runtime.block_on(async {
+        let mut times = Vec::new();
+        for _ in 0..2_000 {
+            let start = Instant::now();
+            black_box(index.reader(&everybody).await.unwrap());
+            times.push(start.elapsed());
+        }
+        times
+    });
+    times.sort();
+    (times[times.len() / 2], times[times.len() * 95 / 100])
+}
+
 fn search(view: &View, query: &str) {
     black_box(view.sparse(&SparseQuery::new(query, 10)).unwrap());
 }
@@ -171,6 +187,8 @@ fn main() {
         let (time, index) = timed(|| runtime.block_on(SqliteIndex::open(options())).unwrap());
         println!("  opening again: {time:.2?}");
         let chunks = index.view(&Scope::anonymous()).visible_chunks();
+        let (p50, p95) = readers(&runtime, &index);
+        println!("  making a reader: p50 {p50:.2?}, p95 {p95:.2?}");
         let size = std::fs::metadata(temporary.path().join("index.sqlite3")).unwrap().len();
         println!("  {chunks} chunks, {} KiB on disk", size / 1024);
 

@@ -24,18 +24,21 @@ pub trait ChunkIndex: Send + Sync + fmt::Debug {
     /// this returns, or nothing is (R10).
     ///
     /// # Errors
-    /// [`crate::ErrorKind::InvalidInput`] for chunks outside their text, [`crate::ErrorKind::Locked`]
-    /// or [`crate::ErrorKind::Storage`] from the engine. The index is as before.
+    /// [`crate::ErrorKind::InvalidInput`] for chunks outside their text;
+    /// [`crate::ErrorKind::FingerprintMismatch`] when another handle has replaced the index with
+    /// other settings; [`crate::ErrorKind::Locked`] or [`crate::ErrorKind::Storage`] from the engine.
+    /// The index is as before.
     async fn apply(&self, batch: Batch) -> Result<ApplyReport>;
 
-    /// A handle on what `scope` sees now. It keeps showing this state whatever is applied later
-    /// (D11).
+    /// A handle on what `scope` sees now, whichever handle or process has committed it. It keeps
+    /// showing this state whatever is applied later (D11).
     ///
     /// # Errors
     /// [`crate::ErrorKind::Storage`] from the engine.
     async fn reader(&self, scope: &Scope) -> Result<Arc<dyn ChunkReader>>;
 
-    /// What shaped the stored text and terms.
+    /// What shaped the stored text and terms, as this handle last saw it: making a reader and asking
+    /// [`Maintenance::stored`] look whether another handle has replaced the index since.
     fn fingerprint(&self) -> Fingerprint;
 
     /// The secret of this index from which path ids and content hashes are made (D17).
@@ -62,7 +65,8 @@ pub trait ChunkReader: Send + Sync + fmt::Debug {
     async fn sparse(&self, query: &SparseQuery) -> Result<Vec<SparseHit>>;
 
     /// The chunks with these ids, in the order of the ids. Ids that the scope does not see are
-    /// left out, as are those that do not exist.
+    /// left out, as are those that do not exist in the reader's state. What does exist there is
+    /// never left out: a text that is gone since is an error.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Storage`] or [`crate::ErrorKind::Corrupt`] from the engine.
@@ -89,7 +93,8 @@ pub trait Maintenance: Send + Sync + fmt::Debug {
     async fn documents(&self) -> Result<Vec<DocumentListing>>;
 
     /// What is known of a stored document without reading it: to skip an unchanged one early (D15),
-    /// and to keep the tags that an operator gave it. Costs a look into memory, whatever its size.
+    /// and to keep the tags that an operator gave it. Shows what every handle has committed. Costs a
+    /// look into memory, whatever its size, and at most one at whether another handle has written.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Storage`] from an engine that must read for it.

@@ -189,3 +189,75 @@ proptest! {
         prop_assert_eq!(bits(&found), bits(&again));
     }
 }
+
+/// Weights at and beyond the borders of what is allowed.
+fn odd_weight() -> impl Strategy<Value = f64> {
+    let borders = [
+        0.0,
+        -0.0,
+        5e-324,
+        1e-320,
+        1e-300,
+        9.9e-7,
+        1e-6,
+        0.5,
+        1.0,
+        100.0,
+        100.1,
+        -1e-6,
+        f64::MIN_POSITIVE,
+        f64::NAN,
+        f64::INFINITY,
+    ];
+    prop_oneof![4 => prop::sample::select(borders.to_vec()), 1 => 0.0..1.0_f64, 1 => any::<f64>()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn odd_weights_are_refused_or_give_each_chunk_once_with_a_score(
+        weights in prop::array::uniform3(odd_weight()),
+        k1 in prop::sample::select(&[0.0, 1e-300, 1.5, 100.0][..]),
+        b in prop::sample::select(&[0.0, 1e-300, 0.75, 1.0][..]),
+        fields in prop::collection::vec(prop::array::uniform3("([abc] ){0,3}"), 1..8),
+        query in "[abc]( [abc]){0,5}",
+    ) {
+        let fingerprint = Fingerprint::new(Tokenizer::Simple, Language::None, "none", "none");
+        let index = MemoryIndex::new(fingerprint, IdKey::from_bytes([1; 32]));
+        let batch = (0..).zip(&fields).fold(Batch::new(), |batch, (number, [title, text, extra])| {
+            let mut record = record(number, text);
+            record.title.clone_from(title);
+            record.chunks[0].extra.clone_from(extra);
+            batch.upsert(record)
+        });
+        index.write(batch).unwrap();
+        let mut bm25 = Bm25::new(k1, b);
+        [bm25.weights.heading, bm25.weights.body, bm25.weights.extra] = weights;
+        let view = index.view(&Scope::anonymous());
+        let found = view.sparse(&SparseQuery::new(&query, usize::MAX).bm25(bm25));
+        let allowed = |weight: &f64| *weight == 0.0 || (1e-6..=100.0).contains(weight);
+        if !weights.iter().all(allowed) {
+            let refused = found.is_err_and(|error| error.code() == "index.invalid_input");
+            prop_assert!(refused, "{weights:?}");
+            return Ok(());
+        }
+        let words: Vec<&str> = query.split(' ').collect();
+        let holds = |fields: &[String; 3]| {
+            fields.iter().zip(weights).any(|(field, weight)| {
+                weight > 0.0 && field.split(' ').any(|word| words.contains(&word))
+            })
+        };
+        let mut expected: Vec<String> = (0..)
+            .zip(&fields)
+            .filter(|(_, fields)| holds(fields))
+            .map(|(number, _): (u8, _)| format!("d{number:03}"))
+            .collect();
+        expected.sort();
+        let found = found.unwrap();
+        prop_assert!(found.iter().all(|hit| hit.bm25 > 0.0 && hit.bm25.is_finite()), "{found:?}");
+        let mut ids: Vec<String> = found.iter().map(|hit| hit.id.document().to_string()).collect();
+        ids.sort();
+        prop_assert_eq!(ids, expected);
+    }
+}

@@ -39,9 +39,11 @@ async fn the_suite_is_red_on_every_seeded_fault() {
 
 #[cfg(feature = "sqlite")]
 mod sqlite {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use async_trait::async_trait;
     use kuhaku_core::Runtime;
-    use kuhaku_index::{ChunkIndex, Error, Fingerprint, IdKey, OpenOptions, SqliteIndex};
+    use kuhaku_index::{ChunkIndex, Error, Fault, Fingerprint, IdKey, OpenOptions, SqliteIndex};
     use kuhaku_testkit::index::{
         IndexFactory, NonInterference, Subject, conformance, non_interference,
     };
@@ -81,6 +83,79 @@ mod sqlite {
                 .id_key(key);
             let index = SqliteIndex::open(options).await?;
             Ok(Box::new(OnDisk { folder, index }))
+        }
+    }
+
+    /// Two handles on one folder that take turns.
+    struct InTurn {
+        handles: [SqliteIndex; 2],
+        turn: AtomicUsize,
+        _folder: tempfile::TempDir,
+    }
+
+    #[async_trait]
+    impl Subject for InTurn {
+        fn index(&self) -> &dyn ChunkIndex {
+            &self.handles[self.turn.fetch_add(1, Ordering::Relaxed) % 2]
+        }
+
+        fn handles(&self) -> Vec<&dyn ChunkIndex> {
+            self.handles.iter().map(|handle| handle as &dyn ChunkIndex).collect()
+        }
+
+        async fn reopen(&mut self) -> Result<(), Error> {
+            Ok(())
+        }
+    }
+
+    #[derive(Default)]
+    struct InTurnFactory {
+        fault: Option<Fault>,
+    }
+
+    #[async_trait]
+    impl IndexFactory for InTurnFactory {
+        async fn make(
+            &self,
+            fingerprint: Fingerprint,
+            key: IdKey,
+        ) -> Result<Box<dyn Subject>, Error> {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let options = || {
+                let options = OpenOptions::new(folder.path(), Runtime::system())
+                    .create(true)
+                    .fingerprint(fingerprint.clone())
+                    .id_key(key.clone());
+                match self.fault {
+                    Some(fault) => options.fault(fault),
+                    None => options,
+                }
+            };
+            let handles =
+                [SqliteIndex::open(options()).await?, SqliteIndex::open(options()).await?];
+            Ok(Box::new(InTurn { handles, turn: AtomicUsize::new(0), _folder: folder }))
+        }
+    }
+
+    /// R4, by D4 and D5, with writes that alternate between two handles and reads through both.
+    #[tokio::test]
+    async fn hidden_documents_change_nothing_that_is_seen_through_either_of_two_handles() {
+        let settings = NonInterference::cases(60).seed(3);
+        let proof = non_interference(&InTurnFactory::default(), settings).await.unwrap();
+        println!("{proof}");
+        assert!(proof.telling * 2 >= proof.cases, "{proof}");
+    }
+
+    /// R4: the suite can fail there.
+    #[tokio::test]
+    async fn the_suite_is_red_on_faults_of_two_handles() {
+        for fault in
+            [Fault::OtherHandlesIgnored, Fault::GlobalStatistics, Fault::ChangedTagsIgnored]
+        {
+            let broken = InTurnFactory { fault: Some(fault) };
+            let run = non_interference(&broken, NonInterference::cases(300).seed(3)).await;
+            let violation = run.expect_err(&format!("{fault:?} was not found"));
+            println!("{fault:?}: {violation}");
         }
     }
 

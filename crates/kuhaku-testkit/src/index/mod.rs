@@ -21,8 +21,14 @@ pub use non_interference::{NonInterference, Proof, non_interference};
 /// An index under test, with whatever keeps it alive.
 #[async_trait]
 pub trait Subject: Send + Sync {
-    /// The index.
+    /// The index. Each step of a history asks for it, so several handles on one index can take
+    /// turns.
     fn index(&self) -> &dyn ChunkIndex;
+
+    /// Every handle on the index: what is read must be the same through each.
+    fn handles(&self) -> Vec<&dyn ChunkIndex> {
+        vec![self.index()]
+    }
 
     /// Closes the index and opens it again. Engines without persistence do nothing.
     async fn reopen(&mut self) -> Result<(), Error>;
