@@ -143,6 +143,33 @@ fn readers(runtime: &tokio::runtime::Runtime, index: &SqliteIndex) -> (Duration,
     (times[times.len() / 2], times[times.len() * 95 / 100])
 }
 
+/// Making a reader when another handle has written one document since; the median of 15.
+fn following(
+    runtime: &tokio::runtime::Runtime,
+    index: &SqliteIndex,
+    options: OpenOptions,
+    entry: &Abstract,
+    cut: Cut,
+) -> Duration {
+    let one = std::slice::from_ref(entry);
+    let id = DocumentId::new(entry.id.as_str()).unwrap();
+    let mut times = runtime.block_on(async {
+        let other = SqliteIndex::open(options).await.unwrap();
+        let mut times = Vec::new();
+        for _ in 0..15 {
+            other.apply(Batch::new().remove(id.clone())).await.unwrap();
+            other.apply(batch(one, cut)).await.unwrap();
+            let start = Instant::now();
+            black_box(index.reader(&Scope::anonymous()).await.unwrap());
+            times.push(start.elapsed());
+        }
+        other.close().await;
+        times
+    });
+    times.sort();
+    times[times.len() / 2]
+}
+
 fn search(view: &View, query: &str) {
     black_box(view.sparse(&SparseQuery::new(query, 10)).unwrap());
 }
@@ -189,6 +216,8 @@ fn main() {
         let chunks = index.view(&Scope::anonymous()).visible_chunks();
         let (p50, p95) = readers(&runtime, &index);
         println!("  making a reader: p50 {p50:.2?}, p95 {p95:.2?}");
+        let time = following(&runtime, &index, options(), &corpus[0], cut);
+        println!("  making one after another handle has written a document: {time:.2?}");
         let size = std::fs::metadata(temporary.path().join("index.sqlite3")).unwrap().len();
         println!("  {chunks} chunks, {} KiB on disk", size / 1024);
 

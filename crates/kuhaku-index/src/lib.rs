@@ -51,6 +51,8 @@
 //!   query-term order; ties are broken by document id and ordinal. Nothing that is returned depends
 //!   on segments, generations or rows.
 //! - R5: there is no way to read without a scope but [`Maintenance`].
+//! - What one handle or process has committed, every other shows from its next reader on; a reader
+//!   stays as it was, texts included (D11, D13).
 //! - R10: when `apply` returns, the batch is committed, with `synchronous = FULL`.
 //! - R11: opening for reading makes no index; nothing is printed; nothing is global.
 //! - R14: every error says what was tried, what is wrong and one next step.

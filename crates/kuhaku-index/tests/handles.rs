@@ -8,9 +8,11 @@
     reason = "tests"
 )]
 
+use std::future::{Future, poll_fn};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::task::Poll;
 
 use kuhaku_core::{AccessTags, ChunkId, DocumentId, Masked, Roles, Runtime, Scope};
 use kuhaku_index::{
@@ -212,6 +214,54 @@ async fn a_replacement_is_followed_and_batches_made_for_the_old_settings_are_ref
     one.maintenance().replace(porter, Batch::new()).await.unwrap();
     one.apply(open_document("d", "mutations")).await.unwrap();
     assert_eq!(found(&everybody(&two).await, "mutation").await, ["d"]);
+}
+
+/// Polls a future so often at most, then drops it. True when it was ready.
+async fn cut<T>(polls: usize, work: impl Future<Output = T>) -> bool {
+    let mut work = Box::pin(work);
+    let mut left = polls;
+    poll_fn(|context| {
+        if left == 0 {
+            return Poll::Ready(false);
+        }
+        left -= 1;
+        work.as_mut().poll(context).map(|_| true)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_replacement_that_is_cut_anywhere_is_seen_whole_or_not_at_all() {
+    let porter = Fingerprint::new(Tokenizer::Porter, Language::En, "none", "none");
+    let (mut old, mut new) = (0, 0);
+    for polls in 0.. {
+        let folder = tempfile::tempdir().unwrap();
+        let index = handle(folder.path()).await;
+        let before = index.fingerprint();
+        index.apply(open_document("a", "alpha").upsert(document("b", "alpha", &[]))).await.unwrap();
+        let batch = open_document("c", "alpha").upsert(document("d", "alpha", &[]));
+        let ready = cut(polls, index.maintenance().replace(porter.clone(), batch)).await;
+        // What was begun ends when the next writer gets its turn.
+        index.maintenance().release(&ChunkId::new(id("a"), 0)).await.unwrap();
+        let other = handle(folder.path()).await;
+        for index in [&index, &other] {
+            let reader = everybody(index).await;
+            let names = found(&reader, "alpha").await;
+            if names == ["a", "b"] {
+                assert!(index.fingerprint() == before && !ready);
+                old += 1;
+            } else {
+                assert_eq!(names, ["c", "d"], "after {polls} polls");
+                assert_eq!(index.fingerprint(), porter);
+                new += 1;
+            }
+            assert_eq!(texts(&reader, &names[0]).await, ["alpha"]);
+        }
+        if ready {
+            break;
+        }
+    }
+    assert!(old > 5 && new > 1, "{old} saw what was there, {new} what came");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

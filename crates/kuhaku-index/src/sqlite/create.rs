@@ -90,7 +90,8 @@ impl Site {
     /// holds the write lock, so what other attempts have left is nobody's.
     fn new(folder: &Path, runtime: &Runtime) -> Result<Self> {
         for entry in fs::read_dir(folder).map_err(unusable)?.flatten() {
-            if entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)) {
+            let is_site = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+            if is_site && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 remove(fs::remove_dir_all(entry.path()))?;
             }
         }

@@ -50,7 +50,10 @@ impl Presence {
                 self.share();
                 Ok(None)
             }
-            Err(TryLockError::Error(source)) => Err(disk(TRIED, source)),
+            Err(TryLockError::Error(source)) => {
+                self.share();
+                Err(disk(TRIED, source))
+            }
         }
     }
 
