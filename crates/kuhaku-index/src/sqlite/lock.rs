@@ -8,7 +8,16 @@ use crate::error::Result;
 
 /// Held while something is written. The empty file stays; the lock on it does not.
 #[derive(Debug)]
-pub(super) struct WriteLock(#[expect(dead_code, reason = "dropping it unlocks")] File);
+pub(super) struct WriteLock(File);
+
+impl Drop for WriteLock {
+    fn drop(&mut self) {
+        // Closing alone would leave it to a child process that is being started, for a moment.
+        if self.0.unlock().is_err() {
+            tracing::debug!("the write lock goes when the file is closed");
+        }
+    }
+}
 
 impl WriteLock {
     /// Takes the lock of an index folder, without waiting.

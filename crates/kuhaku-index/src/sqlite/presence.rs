@@ -72,6 +72,13 @@ impl Presence {
     }
 }
 
+impl Drop for Presence {
+    fn drop(&mut self) {
+        // Closing alone would leave it to a child process that is being started, for a moment.
+        self.leave();
+    }
+}
+
 /// Keeps others from opening the index.
 #[derive(Debug)]
 pub(super) struct Alone<'a>(&'a Presence);
