@@ -300,6 +300,26 @@ async fn handles_that_read_and_write_at_once_agree_and_miss_no_text() {
     }
 }
 
+#[tokio::test]
+async fn an_earlier_state_that_was_put_back_is_read_as_a_whole() {
+    use sqlx::{ConnectOptions as _, Connection as _};
+    let folder = tempfile::tempdir().unwrap();
+    let index = handle(folder.path()).await;
+    index.apply(open_document("a", "alpha").upsert(document("b", "alpha", &[]))).await.unwrap();
+    let file = folder.path().join("index.sqlite3");
+    let with = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
+    let mut connection = with.connect().await.unwrap();
+    let earlier =
+        "BEGIN; DELETE FROM documents WHERE id = 'b'; DELETE FROM changes WHERE number > 1;
+        UPDATE sqlite_sequence SET seq = 1 WHERE name = 'changes';
+        UPDATE meta SET value = zeroblob(24) WHERE key = 'commit'; COMMIT";
+    sqlx::raw_sql(earlier).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    assert_eq!(found(&everybody(&index).await, "alpha").await, ["a"]);
+    index.apply(open_document("c", "alpha")).await.unwrap();
+    assert_eq!(found(&everybody(&index).await, "alpha").await, ["a", "c"]);
+}
+
 /// The test runs itself as the other process.
 #[tokio::test]
 async fn another_process_is_followed_and_waits_for_the_readers_of_this_one() {

@@ -57,7 +57,8 @@ impl SqliteIndex {
             return Ok(());
         }
         let before = self.live.generation();
-        let mut step = Step::default();
+        // A log that does not go on from here, as that of a restored backup, cannot be followed.
+        let mut step = Step { reset: meta.commit.number() <= shown.number(), ..Step::default() };
         for (kind, row) in rows::changes(&mut *connection, shown.number()).await? {
             step.take(kind, row);
         }
