@@ -1,7 +1,6 @@
-//! BM25 over a view: term at a time, in query-term order (D6), top k by a bounded heap.
+//! BM25 over a view: term at a time, in query-term order (D6), the top k by selection.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
 use kuhaku_core::{ChunkId, DocumentId};
 
@@ -21,7 +20,7 @@ struct Term {
     places: Vec<Option<u32>>,
 }
 
-/// A chunk in the running. The greatest is the worst: a heap gives it up first.
+/// A chunk in the running. The least is the best.
 struct Candidate<'a> {
     score: f64,
     document: &'a DocumentId,
@@ -103,7 +102,7 @@ pub(super) fn sparse(view: &View, query: &SparseQuery) -> Result<Vec<SparseHit>>
     let no_filter = Filter::none();
     let early = if late { &no_filter } else { &query.filter };
 
-    let mut best = BinaryHeap::new();
+    let mut best = Best::new(query.limit);
     view.scratch.with(|scratch| {
         for (at, (part, sight)) in view.parts().enumerate() {
             scoring.accumulate(part, sight, at, &terms, late, scratch);
@@ -111,10 +110,8 @@ pub(super) fn sparse(view: &View, query: &SparseQuery) -> Result<Vec<SparseHit>>
             for place in touched.drain(..) {
                 let Some(slot) = scores.get_mut(place as usize) else { continue };
                 let score = std::mem::replace(slot, UNTOUCHED);
-                let full = best.len() >= query.limit;
-                let worst = best.peek().map_or(0.0, |worst: &Candidate<'_>| worst.score);
                 if score <= 0.0
-                    || full && score < worst
+                    || score < best.worst
                     || part.dead.as_ref().is_some_and(|d| d.has_chunk(place))
                 {
                     continue;
@@ -138,18 +135,54 @@ pub(super) fn sparse(view: &View, query: &SparseQuery) -> Result<Vec<SparseHit>>
                     passes: !late
                         || sight.visible.has(entry.class) && entry.document.passes(&query.filter),
                 });
-                if best.len() > query.limit {
-                    best.pop();
-                }
             }
         }
     });
-    let ranked = best.into_sorted_vec().into_iter().filter(|candidate| candidate.passes);
+    let ranked = best.ranked().into_iter().filter(|candidate| candidate.passes);
     let hits = ranked.map(|candidate| {
         let id = ChunkId::new(candidate.document.clone(), candidate.ordinal);
         SparseHit::new(id, candidate.score)
     });
     Ok(hits.collect())
+}
+
+/// The best candidates so far, and some that may not stay. Keeping a few more than asked makes the
+/// cost of one a constant, where a heap pays for its order each time.
+struct Best<'a> {
+    limit: usize,
+    kept: Vec<Candidate<'a>>,
+    /// Whoever scores below this cannot be among the best; equal scores may.
+    worst: f64,
+}
+
+impl<'a> Best<'a> {
+    fn new(limit: usize) -> Self {
+        Self { limit, kept: Vec::new(), worst: 0.0 }
+    }
+
+    fn push(&mut self, candidate: Candidate<'a>) {
+        self.kept.push(candidate);
+        if self.kept.len() >= self.limit.saturating_add(self.limit.max(32)) {
+            self.cut();
+        }
+    }
+
+    /// Drops all but the best.
+    fn cut(&mut self) {
+        if self.limit == 0 || self.kept.len() <= self.limit {
+            self.kept.truncate(self.limit);
+            return;
+        }
+        let (_, last, _) = self.kept.select_nth_unstable(self.limit - 1);
+        self.worst = last.score;
+        self.kept.truncate(self.limit);
+    }
+
+    fn ranked(mut self) -> Vec<Candidate<'a>> {
+        self.cut();
+        self.kept.sort_unstable();
+        self.kept
+    }
 }
 
 /// The parts of the formula that are the same for all chunks.
