@@ -1,5 +1,6 @@
 //! Settings and the index, from the command line and the environment.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use kuhaku::{
@@ -18,6 +19,7 @@ pub(crate) struct Context<'a> {
     pub(crate) console: &'a Console,
     pub(crate) sources: Sources,
     common: &'a Common,
+    opened: RefCell<Vec<Rag>>,
 }
 
 impl<'a> Context<'a> {
@@ -36,7 +38,7 @@ impl<'a> Context<'a> {
             let name = one_line(&unknown.name, 80);
             console.note(&format!("warning: there is no setting {name}{nearest}"));
         }
-        Ok(Self { console, sources, common })
+        Ok(Self { console, sources, common, opened: RefCell::default() })
     }
 
     /// The builder with all settings read.
@@ -63,11 +65,25 @@ impl<'a> Context<'a> {
     /// Opens the index, and says which one when nobody named it.
     pub(crate) async fn open(&self, builder: RagBuilder) -> Result<Rag> {
         let (folder, named) = self.folder()?;
-        let rag = builder.index(&folder).open().await?;
+        let rag = self.keep(builder.index(&folder).open().await?);
         if !named {
             self.console.note(&format!("index: {}", folder.display()));
         }
         Ok(rag)
+    }
+
+    /// Remembers an open index until the command ends.
+    pub(crate) fn keep(&self, rag: Rag) -> Rag {
+        self.opened.borrow_mut().push(rag.clone());
+        rag
+    }
+
+    /// Ends the use of all indexes.
+    pub(crate) async fn close(&self) {
+        let opened = self.opened.take();
+        for rag in opened {
+            rag.close().await;
+        }
     }
 
     /// Opens an index that must be there already.

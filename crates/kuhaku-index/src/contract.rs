@@ -44,6 +44,10 @@ pub trait ChunkIndex: Send + Sync + fmt::Debug {
     /// The secret of this index from which path ids and content hashes are made (D17).
     fn id_key(&self) -> IdKey;
 
+    /// Ends all use and does what was deferred, such as deleting removed rows. Not needed for what was
+    /// acknowledged to stay; engines without files have nothing to do.
+    async fn close(&self) {}
+
     /// Unscoped access for operators: never reachable from an answer.
     fn maintenance(&self) -> &dyn Maintenance;
 }

@@ -39,7 +39,7 @@ async fn read_documents(args: &AskArgs, context: &Context<'_>) -> Result<Rag> {
         if let Some(folder) = args.docs.first().and_then(|path| above(path)) {
             builder = builder.base(folder);
         }
-        builder.temporary().open().await?
+        context.keep(builder.temporary().open().await?)
     };
     let options = ingest_options(TagRule::Keep, WalkOptions::default());
     let report = rag.ingest_paths(&args.docs, &options, &mut Bar::new()).await?;

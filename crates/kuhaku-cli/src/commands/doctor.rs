@@ -60,6 +60,7 @@ async fn index(context: &Context<'_>) -> Result<Finding> {
     let shown = folder.display();
     match context.builder()?.index(&folder).create(false).open().await {
         Ok(rag) => {
+            let rag = context.keep(rag);
             let totals = rag.maintenance().statistics().await?;
             let held = match totals.quarantined {
                 0 => String::new(),

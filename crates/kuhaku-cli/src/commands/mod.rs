@@ -18,7 +18,7 @@ use crate::exit::Exit;
 /// Runs the command that was asked for.
 pub(crate) async fn run(args: &Args, console: &Console) -> Result<Exit> {
     let context = Context::new(&args.common, console)?;
-    match &args.command {
+    let outcome = match &args.command {
         Command::Ingest(args) => ingest::run(args, &context).await,
         Command::Search(args) => search::run(args, &context).await,
         Command::Ask(args) => ask::run(args, &context).await,
@@ -26,5 +26,7 @@ pub(crate) async fn run(args: &Args, console: &Console) -> Result<Exit> {
         Command::Quarantine(command) => quarantine::run(command, &context).await,
         Command::Eval(command) => eval::run(command, &context).await,
         Command::Doctor => doctor::run(&context).await,
-    }
+    };
+    context.close().await;
+    outcome
 }

@@ -102,6 +102,10 @@ impl SqliteIndex {
 
 #[async_trait]
 impl ChunkIndex for SqliteIndex {
+    async fn close(&self) {
+        SqliteIndex::close(self).await;
+    }
+
     async fn apply(&self, batch: Batch) -> Result<ApplyReport> {
         self.write(batch).await
     }

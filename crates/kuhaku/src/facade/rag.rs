@@ -132,6 +132,12 @@ impl Rag {
         Ok(self.0.engine.search(request).await?)
     }
 
+    /// Ends all use of the index and does what was deferred, such as deleting removed text from the
+    /// file. What was acknowledged is safe without it.
+    pub async fn close(&self) {
+        self.0.index.close().await;
+    }
+
     /// The pipeline from question to answer.
     pub fn engine(&self) -> &RagEngine {
         &self.0.engine
