@@ -107,6 +107,7 @@ fn skilled(name: &'static str, skill: f64, measures: &str) -> Run {
     run(&set, &Measure::list(measures).unwrap(), target)
 }
 
+/// EVA-12
 #[test]
 fn a_summary_has_categories_intervals_latency_and_tokens() {
     let summary = Summary::new(&skilled("half", 0.5, "mrr,success@1"));
@@ -133,6 +134,7 @@ fn a_summary_has_categories_intervals_latency_and_tokens() {
     assert_eq!(serde_json::from_str::<Summary>(&json).unwrap(), summary);
 }
 
+/// EVA-12
 #[test]
 fn a_comparison_tells_who_wins_where_and_whether_it_is_noise() {
     let (weak, strong) =
