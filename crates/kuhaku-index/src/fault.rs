@@ -21,7 +21,10 @@ pub enum Fault {
     GenerationInOutput,
     /// A handle reads on without what another handle has committed. Engines of one handle have it
     /// in vain.
-    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "of the durable engine"))]
+    #[cfg_attr(
+        not(any(feature = "sqlite", feature = "seeded-faults")),
+        expect(dead_code, reason = "of the durable engine")
+    )]
     OtherHandlesIgnored,
 }
 
