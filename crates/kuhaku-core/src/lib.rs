@@ -25,6 +25,7 @@
 //! | prompts | [`Fence`], [`Fenced`], [`one_line`] |
 //! | masking | [`Masker`], [`Masked`], [`SpanMap`]; with feature `pii` `PiiMasker` |
 //! | injection | with feature `guard` `InjectionGuard` |
+//! | one record per request | with feature `audit` `AuditLog`, `AuditGuard`, `JsonlSink`, `verify_audit` |
 //! | clock, random bytes, metrics, announcements | [`Runtime`] |
 //!
 //! # Invariants
@@ -32,11 +33,14 @@
 //! - R1: this crate depends on no other crate of the workspace and names no tool's concept.
 //! - R5: there is no default [`Scope`].
 //! - R6: only [`Fence::block`] makes a [`Fenced`] text.
+//! - R8: an `AuditGuard` hands over one record, however its request ends.
 //! - R11: nothing global, nothing printed, nothing read that the caller did not name.
 //! - R13: settings are checked together, and unknown names are reported.
 //! - R14: every error says what was tried, what is wrong and one next step.
 
 mod access;
+#[cfg(feature = "audit")]
+mod audit;
 mod error;
 mod fence;
 #[cfg(feature = "guard")]
@@ -54,6 +58,13 @@ mod span_map;
 pub use access::{
     ACCESS_TAG_INTERNAL, ACCESS_TAG_PUBLIC, ACCESS_TAG_RESTRICTED, AccessTags, AuthContext, Roles,
     Scope,
+};
+#[cfg(feature = "audit")]
+pub use audit::{
+    Actor, AuditCode, AuditDamage, AuditError, AuditErrorKind, AuditField, AuditFinding,
+    AuditGuard, AuditId, AuditKey, AuditLog, AuditLogBuilder, AuditReader, AuditRecord, AuditSink,
+    AuditValue, CallbackSink, ChannelSink, JsonlOptions, JsonlSink, MemorySink, Pruned,
+    StoredRecord, Verification, verify_audit,
 };
 pub use error::{Error, ErrorKind, Failure, Kind, Result, Status};
 pub use fence::{Fence, Fenced, one_line};

@@ -1,0 +1,184 @@
+//! The chain: how a line is sealed to the one before it, and how a run of lines is checked.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::anchor::Place;
+use super::key::{AuditKey, Digest, Purpose};
+use super::lines::Line;
+use super::record::AuditRecord;
+use crate::Timestamp;
+
+/// What is wrong at a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AuditDamage {
+    /// The line is no record: cut, joined to another, or foreign.
+    Malformed,
+    /// The line is a record, and its seal is not right: it was changed.
+    Altered,
+    /// Records are missing before this line: `missing` of them, from number `from` on.
+    Missing {
+        /// The number of the first one.
+        from: u64,
+        /// How many.
+        missing: u64,
+    },
+    /// The record stands behind a later one, or is here a second time.
+    OutOfOrder,
+    /// The record is genuine and does not follow the one before it.
+    Unlinked,
+    /// The chain begins anew: somebody had removed or changed the anchor before this was written.
+    Restarted,
+    /// The anchor has later records than the log: its end was cut off.
+    Truncated {
+        /// The number of the first record that is missing.
+        from: u64,
+        /// How many are.
+        missing: u64,
+    },
+    /// There are records and no anchor. Whether the end was cut off cannot be told.
+    AnchorMissing,
+    /// The anchor was changed, or belongs to another key.
+    AnchorAltered,
+}
+
+/// Damage and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AuditFinding {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1; for what is missing, the line before which, or the one that would be next.
+    pub line: u64,
+    /// What is wrong there.
+    pub damage: AuditDamage,
+}
+
+/// The line of a record that follows `previous`, with its line end, and its place.
+pub(super) fn link(
+    record: &AuditRecord,
+    previous: Place,
+    key: &AuditKey,
+) -> serde_json::Result<(String, Place)> {
+    let mut open = serde_json::to_string(record)?;
+    open.pop();
+    let sequence = previous.sequence + 1;
+    open.push_str(&format!(",\"sequence\":{sequence},\"previous\":\"{}\"", previous.hash));
+    let (mut line, hash) = key.seal(Purpose::Line, &open);
+    line.push('\n');
+    Ok((line, Place { sequence, hash }))
+}
+
+/// What the chain needs to know of a line.
+#[derive(Deserialize)]
+struct Header<'a> {
+    time: Timestamp,
+    sequence: u64,
+    #[serde(borrow)]
+    previous: &'a str,
+}
+
+/// A line whose seal is right.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub(super) time: Timestamp,
+    pub(super) previous: Digest,
+    pub(super) place: Place,
+}
+
+impl Link {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// What is wrong with it by itself.
+    pub(super) fn read(line: &Line, key: &AuditKey) -> Result<Self, AuditDamage> {
+        if line.cut || !line.closed {
+            return Err(AuditDamage::Malformed);
+        }
+        let header: Option<Header<'_>> = serde_json::from_slice(&line.bytes).ok();
+        let header = header.ok_or(AuditDamage::Malformed)?;
+        let hash = key.check(Purpose::Line, &line.bytes).ok_or(AuditDamage::Altered)?;
+        let previous = Digest::from_hex(header.previous).ok_or(AuditDamage::Malformed)?;
+        let place = Place { sequence: header.sequence, hash };
+        Ok(Self { time: header.time, previous, place })
+    }
+}
+
+/// Checks lines in the order of the log.
+#[derive(Debug)]
+pub(super) struct Chain<'a> {
+    key: &'a AuditKey,
+    /// The furthest genuine record; none when any may be the first.
+    at: Option<Place>,
+    /// Lines since then that were no genuine record.
+    damaged: u64,
+    records: u64,
+    findings: Vec<AuditFinding>,
+}
+
+impl<'a> Chain<'a> {
+    /// A chain that must begin after `base`, or anywhere.
+    pub(super) fn after(base: Option<Place>, key: &'a AuditKey) -> Self {
+        Self { key, at: base, damaged: 0, records: 0, findings: Vec::new() }
+    }
+
+    /// Checks one more line of `file`.
+    pub(super) fn add(&mut self, file: &Path, line: &Line) -> Option<Link> {
+        match Link::read(line, self.key) {
+            Ok(link) => {
+                self.records += 1;
+                if let Some(damage) = self.follow(&link) {
+                    self.report(file, line.number, damage);
+                }
+                Some(link)
+            }
+            Err(damage) => {
+                self.damaged += 1;
+                self.report(file, line.number, damage);
+                None
+            }
+        }
+    }
+
+    /// Goes on to a genuine record, or says why it does not belong here.
+    fn follow(&mut self, link: &Link) -> Option<AuditDamage> {
+        let Some(at) = self.at else {
+            self.at = Some(link.place);
+            return None;
+        };
+        if link.place.sequence <= at.sequence {
+            return Some(AuditDamage::OutOfOrder);
+        }
+        let begins = link.previous == Digest::GENESIS && at != Place::START;
+        // A damaged line may have been one of the records in between, or one too many.
+        let damaged = std::mem::take(&mut self.damaged);
+        self.at = Some(link.place);
+        let between = link.place.sequence.saturating_sub(at.sequence).saturating_sub(1);
+        if begins {
+            Some(AuditDamage::Restarted)
+        } else if between > damaged {
+            let from = at.sequence + damaged + 1;
+            Some(AuditDamage::Missing { from, missing: between - damaged })
+        } else if between == 0 && link.previous != at.hash {
+            Some(AuditDamage::Unlinked)
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn report(&mut self, file: &Path, line: u64, damage: AuditDamage) {
+        self.findings.push(AuditFinding { file: file.to_owned(), line, damage });
+    }
+
+    /// The furthest genuine record, and how many lines behind it were none.
+    pub(super) fn end(&self) -> (Option<Place>, u64) {
+        (self.at, self.damaged)
+    }
+
+    /// How many genuine records there were, and what was found.
+    pub(super) fn finish(self) -> (u64, Vec<AuditFinding>) {
+        (self.records, self.findings)
+    }
+}

@@ -1,0 +1,153 @@
+//! The files of a log, named after it, and the lock that writers share.
+//!
+//! | file | what |
+//! |---|---|
+//! | `audit.jsonl` | the newest records |
+//! | `audit.000000000001.jsonl` | older ones, named by the number of their first record |
+//! | `audit.anchor` | where the chain begins and ends |
+//! | `audit.lock` | empty; held while something is written |
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// How many digits the number in a file's name has at least, so that names sort as numbers do.
+const DIGITS: usize = 12;
+
+/// The paths of one log.
+#[derive(Clone, Debug)]
+pub(super) struct Files {
+    log: PathBuf,
+}
+
+impl Files {
+    pub(super) fn new(log: PathBuf) -> Self {
+        Self { log }
+    }
+
+    pub(super) fn log(&self) -> &Path {
+        &self.log
+    }
+
+    fn directory(&self) -> &Path {
+        match self.log.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        }
+    }
+
+    /// The log's name without its extension, followed by `suffix`.
+    fn beside(&self, suffix: &str) -> PathBuf {
+        let mut name = self.log.file_stem().unwrap_or_default().to_owned();
+        name.push(suffix);
+        self.log.with_file_name(name)
+    }
+
+    pub(super) fn anchor(&self) -> PathBuf {
+        self.beside(".anchor")
+    }
+
+    /// Where an anchor is written before it takes its place.
+    pub(super) fn next_anchor(&self) -> PathBuf {
+        self.beside(".anchor.new")
+    }
+
+    fn lock(&self) -> PathBuf {
+        self.beside(".lock")
+    }
+
+    fn extension(&self) -> OsString {
+        let mut dotted = OsString::new();
+        if let Some(extension) = self.log.extension() {
+            dotted.push(".");
+            dotted.push(extension);
+        }
+        dotted
+    }
+
+    /// Where the records from number `first` on go when the log is rotated.
+    pub(super) fn rotated(&self, first: u64) -> PathBuf {
+        let mut name = self.beside(&format!(".{first:0DIGITS$}")).into_os_string();
+        name.push(self.extension());
+        name.into()
+    }
+
+    /// The rotated files with the number of their first record, oldest first.
+    pub(super) fn all_rotated(&self) -> io::Result<Vec<(u64, PathBuf)>> {
+        let entries = match fs::read_dir(self.directory()) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut rotated = Vec::new();
+        for entry in entries {
+            let name = entry?.file_name();
+            if let Some(first) = self.first_of(&name.to_string_lossy()) {
+                rotated.push((first, self.log.with_file_name(name)));
+            }
+        }
+        rotated.sort_unstable();
+        Ok(rotated)
+    }
+
+    /// The number in the name of a rotated file of this log.
+    fn first_of(&self, name: &str) -> Option<u64> {
+        let stem = self.log.file_stem()?.to_string_lossy();
+        let digits = name.strip_prefix(&*stem)?.strip_prefix('.')?;
+        let digits = digits.strip_suffix(&*self.extension().to_string_lossy())?;
+        let plain = digits.len() >= DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+        plain.then(|| digits.parse().ok())?
+    }
+
+    pub(super) fn create_directory(&self) -> io::Result<()> {
+        fs::create_dir_all(self.directory())
+    }
+
+    /// Waits until no other thread or process writes or takes stock. Dropping the file unlocks it.
+    pub(super) fn lock_to_write(&self) -> io::Result<File> {
+        let lock = File::options().create(true).truncate(false).write(true).open(self.lock())?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    /// Waits until nobody writes. `None` when nobody ever has; creates nothing.
+    pub(super) fn lock_to_read(&self) -> io::Result<Option<File>> {
+        match File::open(self.lock()) {
+            Ok(lock) => {
+                lock.lock_shared()?;
+                Ok(Some(lock))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the log could be created, judged by what is there.
+    pub(super) fn check(&self) -> io::Result<()> {
+        let exists = |path: &Path| match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(metadata)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        };
+        if let Some(metadata) = exists(&self.log)? {
+            if metadata.is_dir() {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            // Opening without `create` changes nothing, and shows missing permissions.
+            return File::options().append(true).open(&self.log).map(drop);
+        }
+        for ancestor in self.directory().ancestors() {
+            if let Some(metadata) = exists(ancestor)? {
+                return match metadata.is_dir() {
+                    true if metadata.permissions().readonly() => {
+                        Err(io::ErrorKind::PermissionDenied.into())
+                    }
+                    true => Ok(()),
+                    false => Err(io::ErrorKind::NotADirectory.into()),
+                };
+            }
+        }
+        Ok(())
+    }
+}

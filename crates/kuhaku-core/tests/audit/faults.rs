@@ -1,0 +1,185 @@
+//! What happens when records cannot be written.
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use kuhaku_core::{
+    AuditError, AuditErrorKind, AuditLog, AuditRecord, AuditSink, CallbackSink, ChannelSink,
+    JsonlOptions, verify_audit,
+};
+
+use super::{Counters, PATIENCE, key, log_in, request, sink};
+
+/// A path whose folder cannot be made, since a file is in its place.
+fn behind_a_file(folder: &std::path::Path) -> std::path::PathBuf {
+    fs::write(folder.join("logs"), "a file").unwrap();
+    log_in(folder)
+}
+
+/// AUD-04: the parts about the sink.
+#[test]
+fn a_log_that_cannot_be_written_leaves_requests_answered_and_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let counters = Counters::default();
+    let log =
+        AuditLog::builder(key(), sink(&behind_a_file(folder.path()), JsonlOptions::default()))
+            .runtime(counters.runtime())
+            .start()
+            .unwrap();
+    assert!(request(&log, 1, "ok").is_ok());
+    log.flush(PATIENCE).unwrap();
+    assert_eq!(counters.of("audit_records_total:ok"), 0);
+    assert_eq!(counters.of("audit_failures_total:audit.write"), 1);
+}
+
+/// AUD-04: the parts about the sink.
+#[test]
+fn a_strict_log_that_cannot_be_written_fails_the_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let counters = Counters::default();
+    let log =
+        AuditLog::builder(key(), sink(&behind_a_file(folder.path()), JsonlOptions::default()))
+            .runtime(counters.runtime())
+            .strict(PATIENCE)
+            .start()
+            .unwrap();
+    let error = request(&log, 1, "ok").unwrap_err();
+    assert_eq!(error.code(), "audit.write");
+    assert!(error.next_step().is_some());
+    assert_eq!(counters.of("audit_records_total:ok"), 0);
+    assert_eq!(counters.of("audit_failures_total:audit.write"), 1);
+}
+
+/// ERR-02: the part about the audit's path.
+#[test]
+fn a_path_that_cannot_work_is_known_before_the_first_record_and_the_check_creates_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = sink(&folder.path().join("a/b/audit.jsonl"), JsonlOptions::default());
+    assert!(good.check().is_ok());
+    assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
+
+    let bad = sink(&behind_a_file(folder.path()), JsonlOptions::default());
+    assert_eq!(bad.check().unwrap_err().code(), "audit.write");
+    let a_folder = sink(folder.path(), JsonlOptions::default());
+    assert_eq!(a_folder.check().unwrap_err().code(), "audit.write");
+    assert_eq!(fs::read(folder.path().join("logs")).unwrap(), b"a file");
+}
+
+/// A device that takes nothing stands for a disk without room.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_loses_records_and_not_requests_unless_the_log_is_strict() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+    let counters = Counters::default();
+    let start = |strict: bool| {
+        let log = AuditLog::builder(key(), sink(&path, JsonlOptions::default()))
+            .runtime(counters.runtime());
+        if strict { log.strict(PATIENCE) } else { log }.start().unwrap()
+    };
+    let log = start(false);
+    assert!(request(&log, 1, "ok").is_ok());
+    log.flush(PATIENCE).unwrap();
+    assert_eq!(request(&start(true), 2, "ok").unwrap_err().code(), "audit.write");
+    assert_eq!(counters.of("audit_failures_total:audit.write"), 2);
+
+    // There is room again: the chain begins with the first record that is written.
+    fs::remove_file(&path).unwrap();
+    request(&start(true), 3, "ok").unwrap();
+    let verification = verify_audit(&path, &key()).unwrap();
+    assert!(verification.is_intact(), "{verification:?}");
+    assert_eq!((verification.records, verification.last_sequence), (1, 1));
+}
+
+/// Takes a record when it is told to.
+#[derive(Debug)]
+struct Gate {
+    entered: Sender<()>,
+    open: Mutex<Receiver<()>>,
+}
+
+impl AuditSink for Gate {
+    fn write(&self, _record: &AuditRecord) -> Result<(), AuditError> {
+        self.entered.send(()).unwrap();
+        self.open.lock().unwrap().recv().unwrap();
+        Ok(())
+    }
+}
+
+fn gate() -> (Gate, Receiver<()>, Sender<()>) {
+    let ((entered, entering), (opening, open)) = (channel(), channel());
+    (Gate { entered, open: Mutex::new(open) }, entering, opening)
+}
+
+#[test]
+fn a_sink_that_hangs_costs_records_beyond_the_capacity_and_no_request_waits() {
+    let (gate, entering, opening) = gate();
+    let counters = Counters::default();
+    let log =
+        AuditLog::builder(key(), gate).runtime(counters.runtime()).capacity(2).start().unwrap();
+    request(&log, 0, "ok").unwrap();
+    entering.recv().unwrap();
+    // One is in the sink, two wait, two are too many.
+    for hits in 1..=4 {
+        request(&log, hits, "ok").unwrap();
+    }
+    assert_eq!(counters.of("audit_failures_total:audit.full"), 2);
+    assert_eq!(log.flush(Duration::ZERO).unwrap_err().code(), "audit.timed_out");
+    (0..3).for_each(|_| opening.send(()).unwrap());
+    log.flush(PATIENCE).unwrap();
+    assert_eq!(counters.of("audit_records_total:ok"), 3);
+}
+
+#[test]
+fn a_strict_request_fails_when_the_sink_or_the_queue_keeps_it_too_long() {
+    let (gate, entering, opening) = gate();
+    let counters = Counters::default();
+    let log = AuditLog::builder(key(), gate)
+        .runtime(counters.runtime())
+        .capacity(1)
+        .strict(Duration::from_millis(20))
+        .start()
+        .unwrap();
+    assert_eq!(request(&log, 0, "ok").unwrap_err().code(), "audit.timed_out");
+    entering.recv().unwrap();
+    assert_eq!(request(&log, 1, "ok").unwrap_err().code(), "audit.timed_out");
+    assert_eq!(request(&log, 2, "ok").unwrap_err().kind(), &AuditErrorKind::Full);
+    (0..2).for_each(|_| opening.send(()).unwrap());
+    log.flush(PATIENCE).unwrap();
+    assert_eq!(counters.of("audit_records_total:ok"), 2);
+    assert_eq!(counters.of("audit_failures_total:audit.full"), 1);
+}
+
+#[test]
+fn a_sink_that_panics_costs_its_record_and_not_the_log() {
+    let counters = Counters::default();
+    let log = AuditLog::builder(
+        key(),
+        CallbackSink::new(|record: &AuditRecord| match record.outcome().as_str() {
+            "bad" => std::panic::resume_unwind(Box::new("a custom sink")),
+            _ => Ok(()),
+        }),
+    )
+    .runtime(counters.runtime())
+    .strict(PATIENCE)
+    .start()
+    .unwrap();
+    assert_eq!(request(&log, 1, "bad").unwrap_err().code(), "audit.write");
+    assert!(request(&log, 2, "ok").is_ok());
+    assert_eq!(counters.of("audit_records_total:ok"), 1);
+    assert_eq!(counters.of("audit_failures_total:audit.write"), 1);
+}
+
+#[test]
+fn a_channel_gives_what_it_has_room_for_and_says_when_it_has_none() {
+    let (sink, records) = ChannelSink::new(1);
+    let log = AuditLog::builder(key(), sink).strict(PATIENCE).start().unwrap();
+    request(&log, 1, "ok").unwrap();
+    assert_eq!(request(&log, 2, "ok").unwrap_err().code(), "audit.full");
+    assert_eq!(records.recv().unwrap().trace_id().as_str(), "0123456789ab");
+    drop(records);
+    assert_eq!(request(&log, 3, "ok").unwrap_err().code(), "audit.write");
+}
