@@ -36,8 +36,8 @@ cargo xtask COMMAND
   parity                     write the tests into docs/parity.md only
   features [--test]          check each feature alone; or test crates with all their features
   examples                   run every example
-  bench SUITE [FOLDER]       measure in release mode (retrieval, abstention) on the sets that
-                             KUHAKU_BENCH_DATA names; reports go to FOLDER, else target/bench
+  bench SUITE [FOLDER]       measure in release mode (retrieval, abstention, security) on the sets
+                             that KUHAKU_BENCH_DATA names; reports go to FOLDER, else target/bench
   ci                         everything, as .ci/run does";
 
 fn main() -> ExitCode {

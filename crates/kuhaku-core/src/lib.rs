@@ -23,7 +23,7 @@
 //! | settings | [`settings!`], [`Sources`], [`Section`] |
 //! | models | [`LlmProvider`], [`Embedder`], [`Reranker`], [`TextClassifier`] |
 //! | prompts | [`Fence`], [`Fenced`], [`one_line`] |
-//! | masking | [`Masker`], [`Masked`], [`SpanMap`]; with feature `pii` `PiiMasker` |
+//! | masking | [`Masker`], [`Masked`], [`SpanMap`]; with feature `pii` `PiiMasker`, `Recogniser` |
 //! | injection | with feature `guard` `InjectionGuard` |
 //! | one record per request | with feature `audit` `AuditLog`, `AuditGuard`, `JsonlSink`, `verify_audit` |
 //! | clock, random bytes, metrics, announcements | [`Runtime`] |
@@ -80,7 +80,7 @@ pub use llm::{
 pub use masking::{CanonicalText, Masked, Masker, Placeholder, Redactions};
 pub use models::{Embedder, Probability, Reranker, TextClassifier};
 #[cfg(feature = "pii")]
-pub use pii::PiiMasker;
+pub use pii::{PiiMasker, Recogniser};
 pub use runtime::{Announcement, Announcer, Clock, Entropy, MetricsSink, Runtime, RuntimeBuilder};
 pub use settings::{Field, Problems, Section, SettingValue, Sources, UnknownName, Value};
 pub use span_map::{SpanMap, SpanMapBuilder};

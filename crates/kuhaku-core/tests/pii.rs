@@ -8,7 +8,9 @@
     reason = "tests"
 )]
 
-use kuhaku_core::{Masker, PiiMasker, Placeholder};
+use std::ops::Range;
+
+use kuhaku_core::{Masker, PiiMasker, Placeholder, Recogniser};
 
 fn mask(text: &str) -> String {
     PiiMasker::new().mask(text).text().to_owned()
@@ -90,6 +92,89 @@ fn cards_of_every_length_are_masked_and_zeros_are_not() {
 fn a_national_id_is_masked_only_with_its_check_digits() {
     assert_masked(&[("national_id 10000000146 ok", "national_id [NATIONAL_ID] ok")]);
     assert_unchanged(&["12345678901", "00000000146", "10000000145", "1000000014"]);
+}
+
+/// PII-07
+#[test]
+fn telephone_numbers_are_masked_in_their_groups() {
+    assert_masked(&[
+        ("a +90 532 123 45 67 b", "a [PHONE] b"),
+        ("a 0555 987 65 43 b", "a [PHONE] b"),
+        ("a (212) 555 12 34 b", "a [PHONE] b"),
+        ("a +1-415-555-2671 b", "a [PHONE] b"),
+        ("tel:05321234567", "tel:[PHONE]"),
+    ]);
+}
+
+/// PII-08
+#[test]
+fn numbers_of_other_things_are_no_telephones() {
+    assert_unchanged(&[
+        "epoch 1700000000 ok",
+        "order 123456789 ok",
+        "ISBN 9780306406157 ok",
+        "value 12345678901 here",
+        "123e4567-e89b-12d3-a456-426614174000",
+    ]);
+    assert_masked(&[("call +44 20 7946 0958", "call [PHONE]")]);
+}
+
+#[test]
+fn national_ids_of_many_countries_are_masked() {
+    assert_masked(&[
+        ("my SSN is 219-09-9999.", "my SSN is [NATIONAL_ID]."),
+        ("NINO AB 12 34 56 C, NHS 943 476 5919", "NINO [NATIONAL_ID], NHS [NATIONAL_ID]"),
+        ("DNI 12345678Z / NIE X1234567L", "DNI [NATIONAL_ID] / NIE [NATIONAL_ID]"),
+        ("CPF 529.982.247-25 x", "CPF [NATIONAL_ID] x"),
+        ("Aadhaar: 2341 2341 2346 ok", "Aadhaar: [NATIONAL_ID] ok"),
+    ]);
+    assert_unchanged(&["order 943 476 5919", "item 2341 2341 2346", "part 12345678A"]);
+}
+
+#[test]
+fn addresses_of_currencies_are_masked() {
+    assert_masked(&[
+        ("pay 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa now", "pay [CRYPTO] now"),
+        ("to bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4.", "to [CRYPTO]."),
+        ("eth 0x52908400098527886E0F7030069857D2E4169EE7", "eth [CRYPTO]"),
+    ]);
+}
+
+#[test]
+fn random_values_are_masked_where_a_name_says_they_are_secret() {
+    assert_masked(&[
+        ("api_key = \"wJalrXUtnFEMI7K4MDENGbPx\"", "api_key = \"[TOKEN]\""),
+        ("password: t5Rf9Kw2Qx8Lm4Zp;", "password: [TOKEN];"),
+    ]);
+    assert_unchanged(&["api_key = your_api_key_goes_here_1", "id = wJalrXUtnFEMI7K4MDENGbPx"]);
+}
+
+#[derive(Debug)]
+struct StaffNumbers;
+
+impl Recogniser for StaffNumbers {
+    fn id(&self) -> &str {
+        "staff-1"
+    }
+
+    fn kind(&self) -> Placeholder {
+        Placeholder::NationalId
+    }
+
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let numbers = text.match_indices("EMP-").map(|(at, _)| at..at + 9);
+        let placeholders = text.match_indices("[EMAIL]").map(|(at, _)| at + 1..at + 9);
+        numbers.chain(placeholders).chain([1..1, 0..usize::MAX]).collect()
+    }
+}
+
+#[test]
+fn a_recogniser_of_ones_own_is_added_and_never_uncovers_another_value() {
+    let masker = PiiMasker::new().with(StaffNumbers);
+    assert_eq!(masker.id(), "pii-3+staff-1");
+    let masked = masker.mask("EMP-12345 (ｅ EMP-98765), ada@example.com here");
+    assert_eq!(masked.text(), "[NATIONAL_ID] (ｅ [NATIONAL_ID]), [EMAIL] here");
+    assert_eq!(masker.mask(masked.text()).text(), masked.text());
 }
 
 /// PII-09
@@ -254,5 +339,5 @@ fn placeholders_are_never_touched() {
 
 #[test]
 fn the_masker_names_its_version() {
-    assert_eq!(PiiMasker::new().id(), "pii-2");
+    assert_eq!(PiiMasker::new().id(), "pii-3");
 }

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 static MASKER: LazyLock<PiiMasker> = LazyLock::new(PiiMasker::new);
 
 /// Values of every kind, what stands around them, and pieces of both.
-const PIECES: [&str; 79] = [
+const PIECES: [&str; 114] = [
     "a@b.com",
     "ömer@örnek.com",
     "@",
@@ -96,6 +96,41 @@ const PIECES: [&str; 79] = [
     "://",
     "user:pass@",
     "Authorization: Basic YTpi",
+    "+90 532 123 45 67",
+    "(212) 555-1234",
+    "0555 987 65 43",
+    "555-1234",
+    "01 23 45",
+    "67 89",
+    "+",
+    "(",
+    ")",
+    "x12",
+    "ext. 7",
+    "phone",
+    "call ",
+    "order ",
+    "ssn ",
+    "nhs",
+    "219-09-9999",
+    "219 09 9999",
+    "943 476 5919",
+    "111222333",
+    "5551234567",
+    "65929970489",
+    "811218-9876",
+    "529.982.247-25",
+    "AB 12 34 56 C",
+    "12345678Z",
+    "131052-308T",
+    "RSSMRA85T10A562S",
+    "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",
+    "0x52908400098527886E0F7030069857D2E4169EE7",
+    "password=",
+    "wJalrXUtnFEMI7K4MDENGbPx",
+    "api_key: ",
+    "[PHONE]",
+    "[NATIONAL_ID]",
 ];
 
 fn texts() -> impl Strategy<Value = String> {
@@ -130,7 +165,18 @@ fn spread(groups: &'static [&'static str]) -> impl Strategy<Value = String> {
 }
 
 /// Values in one piece, or in other writings.
-const WHOLE: [(&str, &str); 17] = [
+const WHOLE: [(&str, &str); 28] = [
+    ("+90 532 123 45 67", "[PHONE]"),
+    ("(212) 555-1234", "[PHONE]"),
+    ("020 7946 0958", "[PHONE]"),
+    ("219-09-9999", "[NATIONAL_ID]"),
+    ("AB 12 34 56 C", "[NATIONAL_ID]"),
+    ("12345678Z", "[NATIONAL_ID]"),
+    ("RSSMRA85T10A562S", "[NATIONAL_ID]"),
+    ("2 55 08 14 168 025 38", "[NATIONAL_ID]"),
+    ("529.982.247-25", "[NATIONAL_ID]"),
+    ("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "[CRYPTO]"),
+    ("bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", "[CRYPTO]"),
     ("4111.1111.1111.1111", "[CARD]"),
     ("4111_1111_1111_1111", "[CARD]"),
     ("4111111111111111", "[CARD]"),
@@ -297,6 +343,24 @@ fn half_a_megabyte_of_near_misses_is_read_in_one_go() {
         "basic aaaa",
         "*",
         "1\n> ",
+        "+1 ",
+        "+",
+        "(1",
+        "055 ",
+        "555-1234 ",
+        "call 555-1234 ",
+        "phone ",
+        "ssn 219 09 9998 ",
+        "ssn\n219099999",
+        "219-09-9999-",
+        "AB 12 34 56 ",
+        "RSSMRA85T10A562",
+        "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa ",
+        "bc1q",
+        "password=",
+        "password=a1",
+        "secret: ",
+        "[PHONE] 1 ",
     ] {
         let text = unit.repeat(SIZE / unit.len());
         let masked = MASKER.mask(&text);

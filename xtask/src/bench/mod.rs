@@ -10,6 +10,7 @@ mod matrix;
 mod peer;
 mod report;
 mod retrieval;
+mod security;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -39,6 +40,7 @@ pub(crate) fn run(root: &Path, suite: &str, out: Option<&str>) -> Result<ExitCod
     let report = match suite {
         "retrieval" => retrieval::run(root, &data)?,
         "abstention" => abstention::run(&data)?,
+        "security" => security::run(&data)?,
         _ => return Err(cannot(format!("run the suite {suite}"), "there is none of that name")),
     };
     let machine = machine::describe(root);

@@ -4,16 +4,27 @@
 //! it has validated; [`scan`] reads a text in stages, joins what overlaps and maps the spans
 //! back to the bytes of the given text.
 
+mod border;
 mod card;
+mod context;
+mod crypto;
 mod digits;
 mod email;
 mod fold;
 mod gap;
 mod iban;
+mod id_checks;
+mod id_codes;
+mod id_numbers;
 mod ip;
 mod national_id;
+mod phone;
+mod phone_codes;
+mod phone_shapes;
 mod private_key;
+mod recogniser;
 mod scan;
+mod secret;
 mod token;
 mod token_formats;
 
@@ -21,12 +32,18 @@ use std::sync::Arc;
 
 use crate::masking::{Masked, Masker};
 
-use self::token::TokenRecogniser;
+use self::scan::Recognisers;
 
-/// Masks e-mail addresses, payment cards, IBANs, national ids, IP addresses and tokens.
+pub use self::recogniser::Recogniser;
+
+/// Names the default recognisers and their version.
+const ID: &str = "pii-3";
+
+/// Masks e-mail addresses, telephone numbers, payment cards, IBANs, national ids, IP addresses,
+/// addresses of crypto currencies, keys and tokens.
 ///
-/// Every kind has a validator (a checksum, a parser or a vendor's format), so that a number which
-/// only looks like one stays. Work is linear in the length of the text.
+/// Every kind has a validator (a checksum, a parser, a vendor's format or a word nearby), so that a
+/// number which only looks like one stays. Work is linear in the length of the text.
 ///
 /// ```
 /// use kuhaku_core::{Masker, PiiMasker};
@@ -35,13 +52,21 @@ use self::token::TokenRecogniser;
 /// ```
 #[derive(Clone, Debug)]
 pub struct PiiMasker {
-    tokens: Arc<TokenRecogniser>,
+    id: Arc<str>,
+    recognisers: Recognisers,
 }
 
 impl PiiMasker {
     /// The default recognisers.
     pub fn new() -> Self {
-        Self { tokens: Arc::new(TokenRecogniser::new()) }
+        Self { id: ID.into(), recognisers: Recognisers::new() }
+    }
+
+    /// Adds a recogniser of your own behind the others, of which none can be taken away.
+    #[must_use]
+    pub fn with(self, recogniser: impl Recogniser + 'static) -> Self {
+        let id = format!("{}+{}", self.id, recogniser.id()).into();
+        Self { id, recognisers: self.recognisers.with(Arc::new(recogniser)) }
     }
 }
 
@@ -53,10 +78,10 @@ impl Default for PiiMasker {
 
 impl Masker for PiiMasker {
     fn id(&self) -> &str {
-        "pii-2"
+        &self.id
     }
 
     fn mask(&self, text: &str) -> Masked {
-        Masked::replacing(text, scan::spans(text, &self.tokens))
+        Masked::replacing(text, self.recognisers.spans(text))
     }
 }

@@ -1,12 +1,15 @@
 //! Runs the recognisers over one text.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::masking::{Masked, Placeholder};
 
 use super::fold::Folded;
+use super::recogniser::Recogniser;
+use super::secret::SecretRecogniser;
 use super::token::TokenRecogniser;
-use super::{card, email, iban, ip, national_id};
+use super::{card, crypto, email, iban, id_codes, id_numbers, ip, national_id, phone};
 
 /// A validated candidate: the bytes and what they are.
 pub(super) type Span = (Range<usize>, Placeholder);
@@ -14,18 +17,77 @@ pub(super) type Span = (Range<usize>, Placeholder);
 /// A recogniser, or several of equal rank.
 type Stage<'a> = &'a dyn Fn(&str) -> Vec<Span>;
 
-/// The spans of `text` to be masked: disjoint, in order.
-pub(super) fn spans(text: &str, tokens: &TokenRecogniser) -> Vec<Span> {
-    let folded = Folded::new(text);
-    let addresses = |text: &str| tokens.find_user_info(text);
-    let words = |text: &str| [email::find(text), tokens.find(text)].concat();
-    let short = |text: &str| tokens.find_short_prefixes(text);
-    let numbers = |text: &str| [ip::find(text), card::find(text), national_id::find(text)].concat();
-    let spread = |text: &str| [card::find_spread(text), national_id::find_spread(text)].concat();
-    let stages: [Stage<'_>; 7] =
-        [&addresses, &words, &short, &iban::find, &numbers, &spread, &card::find_short_groups];
-    let found = read(folded.text(), &stages);
-    found.into_iter().map(|(range, kind)| (folded.to_source(range), kind)).collect()
+/// The default recognisers and those of the user.
+#[derive(Clone, Debug)]
+pub(super) struct Recognisers {
+    tokens: Arc<TokenRecogniser>,
+    secrets: Arc<SecretRecogniser>,
+    own: Vec<Arc<dyn Recogniser>>,
+}
+
+impl Recognisers {
+    pub(super) fn new() -> Self {
+        let (tokens, secrets) = (TokenRecogniser::new(), SecretRecogniser::new());
+        Self { tokens: Arc::new(tokens), secrets: Arc::new(secrets), own: Vec::new() }
+    }
+
+    pub(super) fn with(mut self, recogniser: Arc<dyn Recogniser>) -> Self {
+        self.own.push(recogniser);
+        self
+    }
+
+    /// The spans of `text` to be masked: disjoint, in order.
+    pub(super) fn spans(&self, text: &str) -> Vec<Span> {
+        let folded = Folded::new(text);
+        let addresses = |text: &str| self.tokens.find_user_info(text);
+        let words = |text: &str| {
+            let secrets = [self.tokens.find(text), self.secrets.find(text)].concat();
+            [email::find(text), secrets, crypto::find(text)].concat()
+        };
+        let short = |text: &str| self.tokens.find_short_prefixes(text);
+        let numbers =
+            |text: &str| [ip::find(text), card::find(text), national_id::find(text)].concat();
+        let spread =
+            |text: &str| [card::find_spread(text), national_id::find_spread(text)].concat();
+        let own = |text: &str| self.find_own(text);
+        let stages: [Stage<'_>; 11] = [
+            &addresses,
+            &words,
+            &short,
+            &iban::find,
+            &id_codes::find,
+            &numbers,
+            &spread,
+            &id_numbers::find,
+            &phone::find,
+            &card::find_short_groups,
+            &own,
+        ];
+        let found = read(folded.text(), &stages);
+        found.into_iter().map(|(range, kind)| (folded.to_source(range), kind)).collect()
+    }
+
+    /// What the user's recognisers find outside of placeholders.
+    fn find_own(&self, text: &str) -> Vec<Span> {
+        if self.own.is_empty() {
+            return Vec::new();
+        }
+        let mut masked: Vec<Range<usize>> = Vec::new();
+        for placeholder in Placeholder::ALL.map(Placeholder::as_str) {
+            masked.extend(text.match_indices(placeholder).map(|(at, it)| at..at + it.len()));
+        }
+        masked.sort_by_key(|range| range.start);
+        let is_free = |range: &Range<usize>| {
+            let next = masked.partition_point(|it| it.end <= range.start);
+            text.get(range.clone()).is_some_and(|value| !value.is_empty())
+                && masked.get(next).is_none_or(|it| range.end <= it.start)
+        };
+        let found = self
+            .own
+            .iter()
+            .flat_map(|own| own.find(text).into_iter().map(|range| (range, own.kind())));
+        found.filter(|(range, _)| is_free(range)).collect()
+    }
 }
 
 /// Each stage reads what the earlier ones left, with their placeholders in it, as a second masking

@@ -1,0 +1,309 @@
+//! Telephone numbers.
+
+use std::ops::Range;
+
+use crate::masking::Placeholder;
+
+use super::border::{ends, starts};
+use super::context::{Words, is_form_of};
+use super::digits::{runs, values};
+use super::phone_codes;
+use super::phone_shapes::{Groups, is_national, is_unmistakable};
+use super::scan::{Span, before};
+
+/// Groups of one number at most.
+const GROUPS: usize = 8;
+
+/// Words that announce a number, in the languages of the default recognisers.
+const WORDS: [&str; 48] = [
+    "phone",
+    "phones",
+    "telephone",
+    "tel",
+    "mobile",
+    "mob",
+    "cell",
+    "cellphone",
+    "call",
+    "calling",
+    "called",
+    "reach",
+    "reached",
+    "answering",
+    "dial",
+    "ring",
+    "fax",
+    "faks",
+    "whatsapp",
+    "sms",
+    "hotline",
+    "landline",
+    "telefon",
+    "telefono",
+    "teléfono",
+    "telefone",
+    "telefoon",
+    "téléphone",
+    "tlf",
+    "handy",
+    "mobil",
+    "móvil",
+    "celular",
+    "rufnummer",
+    "anrufen",
+    "portable",
+    "appeler",
+    "cellulare",
+    "chiamare",
+    "llamar",
+    "ligar",
+    "bellen",
+    "gsm",
+    "cep",
+    "telefonu",
+    "numaram",
+    "numaranız",
+    "फोन",
+];
+
+/// Words that say what else a number is. The nearest word of either list decides.
+const OTHER: [&str; 32] = [
+    "order",
+    "orders",
+    "invoice",
+    "isbn",
+    "issn",
+    "epoch",
+    "timestamp",
+    "unix",
+    "id",
+    "ids",
+    "ref",
+    "reference",
+    "ticket",
+    "case",
+    "account",
+    "version",
+    "build",
+    "serial",
+    "value",
+    "amount",
+    "total",
+    "price",
+    "sku",
+    "code",
+    "page",
+    "pages",
+    "line",
+    "tracking",
+    "sipariş",
+    "fatura",
+    "bestellung",
+    "commande",
+];
+
+/// Finds numbers with a calling code, in a national grouping, or beside a word that announces one.
+pub(super) fn find(text: &str) -> Vec<Span> {
+    let runs = runs(text);
+    let words = Words::new(text);
+    let mut found: Vec<Span> = Vec::new();
+    let mut first = 0;
+    while let Some(left) = runs.get(first..).filter(|left| !left.is_empty()) {
+        match longest(text, left, &words) {
+            Some((range, count)) => {
+                found.push((range, Placeholder::Phone));
+                first += count;
+            }
+            None => first += 1,
+        }
+    }
+    found
+}
+
+/// The number that begins with the first of these runs, and how many of them it has.
+fn longest(text: &str, runs: &[Range<usize>], words: &Words<'_>) -> Option<(Range<usize>, usize)> {
+    let digits = runs.first()?.start;
+    let (plus, start) = opening(text, digits);
+    if !plus && !starts(text, start) {
+        return None;
+    }
+    let mut groups = Groups::default();
+    let mut end = digits;
+    let mut best = None;
+    let mut announced = None;
+    for (place, run) in runs.iter().take(GROUPS).enumerate() {
+        if !groups.push(text.get(end..run.start)?, text.get(run.clone())?) {
+            break;
+        }
+        end = run.end;
+        let closes = !text.get(start..end)?.contains('(') || groups.is_balanced();
+        if !closes || groups.is_date() {
+            continue;
+        }
+        let Some(whole) = extension(text, end) else {
+            continue;
+        };
+        let accepted = if plus {
+            is_international(&groups, best.is_some())
+        } else {
+            ((is_unmistakable(&groups) || is_national(&groups))
+                && !is_named_otherwise(words, start))
+                || (best.is_none()
+                    && groups.may_be_announced()
+                    && *announced.get_or_insert_with(|| is_announced(words, &(start..end))))
+        };
+        if accepted {
+            best = Some((start..whole, place + 1));
+        }
+    }
+    best
+}
+
+/// Whether a plus sign stands in front of the digits at byte `at`, and where the number begins.
+fn opening(text: &str, at: usize) -> (bool, usize) {
+    match before(text, at) {
+        Some('+') => match before(text, at - 1) {
+            Some('(') => (true, at - 2),
+            Some(c) if c.is_alphanumeric() => (false, at),
+            _ => (true, at - 1),
+        },
+        Some('(') => (false, at - 1),
+        _ => (false, at),
+    }
+}
+
+/// Where a number ends that has its last group before byte `at`, with its extension; `None` when
+/// these digits go on.
+fn extension(text: &str, at: usize) -> Option<usize> {
+    let tail = text.get(at..)?.as_bytes();
+    for mark in [&b"x"[..], b" x", b" ext. ", b" ext ", b", ext. "] {
+        let digits = match tail.get(..mark.len()) {
+            Some(head) if head.eq_ignore_ascii_case(mark) => tail.get(mark.len()..)?,
+            _ => continue,
+        };
+        let count = digits.iter().take(7).take_while(|byte| byte.is_ascii_digit()).count();
+        let end = at + mark.len() + count;
+        if (1..7).contains(&count) && ends(text, end) {
+            return Some(end);
+        }
+    }
+    ends(text, at).then_some(at)
+}
+
+/// A calling code and as many digits as its numbers have. A short group behind a whole number is a
+/// neighbour, unless the number is written in pairs.
+fn is_international(groups: &Groups<'_>, whole: bool) -> bool {
+    let digits = values(&groups.digits());
+    let Some((code, lengths)) = phone_codes::split(&digits) else {
+        return !whole && (8..=15).contains(&digits.len()) && digits.first() != Some(&0);
+    };
+    let trunk = usize::from(groups.has_trunk_in_brackets());
+    let rest = digits.len() - code - trunk;
+    lengths.contains(&rest) && !(whole && groups.ends_in_new_pair())
+}
+
+/// The word right in front says that the number is something else.
+fn is_named_otherwise(words: &Words<'_>, start: usize) -> bool {
+    words.before(start).next().is_some_and(|word| OTHER.contains(&word.as_str()))
+}
+
+fn is_announced(words: &Words<'_>, value: &Range<usize>) -> bool {
+    let says = |word: &String| {
+        let of = |list: &[&str]| list.iter().any(|known| is_form_of(word, known));
+        if of(&OTHER) { Some(false) } else { of(&WORDS).then_some(true) }
+    };
+    let nearest = words.before(value.start).find_map(|word| says(&word));
+    nearest.or_else(|| words.after(value.end).take(2).find_map(|word| says(&word))) == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phones(text: &str) -> Vec<&str> {
+        find(text).into_iter().map(|(range, _)| &text[range]).collect()
+    }
+
+    #[test]
+    fn numbers_of_many_countries_are_found_in_their_usual_groups() {
+        for number in [
+            "+14155552671",
+            "+1-415-555-2671",
+            "+1 (415) 555-2671",
+            "+1-402-555-8552x679",
+            "(415)555-2671",
+            "415-555-2671",
+            "415.555.2671",
+            "1-800-555-0199",
+            "+44 20 7946 0958",
+            "+44 (0)20 7946 0958",
+            "020 7946 0958",
+            "0161 496 0123",
+            "07700 900123",
+            "+49 30 901820",
+            "+49(0) 309018201",
+            "030/901820",
+            "0171 1234567",
+            "+33 1 23 45 67 89",
+            "01 23 45 67 89",
+            "+34 612 345 678",
+            "+39 06 1234 5678",
+            "+90 (532) 123 45 67",
+            "0532 123 45 67",
+            "0 532 123 45 67",
+            "(0532) 123 45 67",
+            "05321234567",
+            "+31 6 12345678",
+            "06-12345678",
+            "020-1234567",
+            "+91 98765 43210",
+            "+55 11 91234-5678",
+            "(11) 91234-5678",
+            "0044 20 7946 0958",
+            "91-415-555-0132",
+        ] {
+            assert_eq!(phones(number), [number]);
+            assert_eq!(phones(&format!("a: {number}, 12/26")), [number]);
+            assert_eq!(phones(&format!("43 {number} 7")), [number]);
+        }
+    }
+
+    #[test]
+    fn a_word_announces_digits_without_shape() {
+        let cases = [
+            ("tel:05321234567", "05321234567"),
+            ("call 5551234567 now", "5551234567"),
+            ("Phone number is 555-1234", "555-1234"),
+            ("móvil 612 345 678", "612 345 678"),
+            ("98765 43210 (mobile)", "98765 43210"),
+            ("Cep no: 532 1234567", "532 1234567"),
+        ];
+        for (text, number) in cases {
+            assert_eq!(phones(text), [number], "{text}");
+        }
+    }
+
+    #[test]
+    fn other_numbers_are_no_phones() {
+        for text in [
+            "epoch 1700000000 ok",
+            "order 123456789 ok",
+            "call about order 123456789",
+            "ISBN 9780306406157 ok",
+            "ISBN 978-0-306-40615-7, 0-306-40615-2",
+            "value 12345678901 here",
+            "123e4567-e89b-12d3-a456-426614174000",
+            "call on 2026-11-30 or 30.11.2026 10:30",
+            "dates 01-02-2026 1530 and 01/02/2026",
+            "3.141592653589793 and 0.12345678901",
+            "phone 1999-2005",
+            "version 10.20.30.4000",
+            "1 234 567 890",
+            "pages 123-456-7890-1",
+            "+1 is added, +123 too",
+            "10-4151-8899",
+        ] {
+            assert_eq!(phones(text), [""; 0], "{text}");
+        }
+    }
+}

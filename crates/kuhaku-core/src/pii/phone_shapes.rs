@@ -1,0 +1,203 @@
+//! How telephone numbers are grouped.
+
+/// The groups of digits of a number and what stands between them.
+#[derive(Debug, Default)]
+pub(super) struct Groups<'t> {
+    gaps: Vec<&'t str>,
+    groups: Vec<&'t str>,
+}
+
+/// What may stand between two groups.
+const GAPS: [&str; 12] = [" ", "-", ".", "/", "(", ")", " (", ") ", ")-", "-(", " - ", ") - "];
+
+/// National groupings that begin with the trunk digit 0: Turkey, United Kingdom, Germany, France,
+/// Italy, Netherlands, India, Japan, Australia.
+const NATIONAL: [&[usize]; 21] = [
+    &[4, 3, 2, 2],
+    &[4, 3, 4],
+    &[1, 3, 3, 2, 2],
+    &[1, 3, 3, 4],
+    &[1, 3, 7],
+    &[5, 3, 3],
+    &[5, 2, 2, 2],
+    &[4, 3, 3],
+    &[4, 4, 4],
+    &[3, 4, 4],
+    &[3, 3, 4],
+    &[3, 3, 2, 2],
+    &[4, 2, 2, 2],
+    &[3, 2, 2, 2],
+    &[2, 2, 2, 2, 2],
+    &[3, 2, 2, 2, 2],
+    &[2, 4, 4],
+    &[3, 3, 3],
+    &[2, 3, 4],
+    &[4, 2, 2, 3],
+    &[4, 2, 3],
+];
+
+impl<'t> Groups<'t> {
+    /// Takes the next group; false when `gap` does not stand inside a number.
+    pub(super) fn push(&mut self, gap: &'t str, group: &'t str) -> bool {
+        if !self.groups.is_empty() {
+            let slash = gap == "/" && (self.groups.len() > 1 || !self.begins_with("0"));
+            if !GAPS.contains(&gap) || slash {
+                return false;
+            }
+            self.gaps.push(gap);
+        }
+        self.groups.push(group);
+        true
+    }
+
+    /// All digits.
+    pub(super) fn digits(&self) -> String {
+        self.groups.concat()
+    }
+
+    fn total(&self) -> usize {
+        self.groups.iter().map(|group| group.len()).sum()
+    }
+
+    fn lengths(&self) -> Vec<usize> {
+        self.groups.iter().map(|group| group.len()).collect()
+    }
+
+    fn begins_with(&self, digits: &str) -> bool {
+        self.groups.first().is_some_and(|group| group.starts_with(digits))
+    }
+
+    /// Whether each bracket that opens behind the first group is closed. One that opens before the
+    /// first group is closed by the first gap with a bracket.
+    pub(super) fn is_balanced(&self) -> bool {
+        self.gaps.iter().any(|gap| gap.contains(')'))
+    }
+
+    /// A zero in brackets behind the calling code, which is dialled at home only.
+    pub(super) fn has_trunk_in_brackets(&self) -> bool {
+        self.groups.get(1) == Some(&"0")
+            && self.gaps.first().is_some_and(|gap| gap.ends_with('('))
+            && self.gaps.get(1).is_some_and(|gap| gap.starts_with(')'))
+    }
+
+    /// A last group of one or two digits behind one of more.
+    pub(super) fn ends_in_new_pair(&self) -> bool {
+        let mut lengths = self.groups.iter().rev().map(|group| group.len());
+        lengths.next().is_some_and(|last| last <= 2) && lengths.next().is_some_and(|l| l > 2)
+    }
+
+    /// Begins with a day, a month and a year, or the other way round.
+    pub(super) fn is_date(&self) -> bool {
+        let [a, b, c, ..] = self.groups.as_slice() else {
+            return false;
+        };
+        let value = |group: &str| group.parse::<u32>().unwrap_or(u32::MAX);
+        let date = |year: &str, month: &str, day: &str| {
+            year.len() == 4
+                && (1000..2200).contains(&value(year))
+                && month.len() <= 2
+                && day.len() <= 2
+                && (1..=31).contains(&value(month))
+                && (1..=31).contains(&value(day))
+        };
+        date(a, b, c) || date(c, b, a)
+    }
+
+    /// Enough digits for a number that a word announces, in groups that are no decimals, years or
+    /// items of a list.
+    pub(super) fn may_be_announced(&self) -> bool {
+        let decimal = self.groups.len() == 2 && self.gaps.iter().all(|gap| *gap == ".");
+        let year = |group: &&str| group.len() == 4 && matches!(group.get(..2), Some("19" | "20"));
+        let years = self.groups.len() == 2 && self.groups.iter().all(year);
+        (7..=15).contains(&self.total())
+            && self.groups.iter().all(|group| group.len() >= 2)
+            && !(decimal || years)
+    }
+
+    fn same_gaps(&self, allowed: &[&str]) -> bool {
+        let first = self.gaps.first();
+        first.is_some_and(|gap| allowed.contains(gap))
+            && self.gaps.iter().all(|gap| Some(gap) == first)
+    }
+
+    /// The area code stands in brackets.
+    fn area_in_brackets(&self) -> bool {
+        self.gaps.first().is_some_and(|gap| gap.starts_with(')'))
+            && self.gaps.iter().skip(1).all(|gap| matches!(*gap, " " | "-" | "."))
+    }
+}
+
+/// Groupings that nothing else has: North America, Turkey without a trunk digit, Brazil, and a calling
+/// code with hyphens.
+pub(super) fn is_unmistakable(groups: &Groups<'_>) -> bool {
+    let digit = |place: usize| groups.groups.get(place).and_then(|group| group.bytes().next());
+    let high = |place: usize| matches!(digit(place), Some(b'2'..=b'9'));
+    let lengths = groups.lengths();
+    match lengths.as_slice() {
+        [3, 3, 4] => {
+            let parted = groups.area_in_brackets() || groups.same_gaps(&["-", ".", " "]);
+            parted && high(0) && (high(1) || groups.area_in_brackets())
+        }
+        [3, 7] | [3, 3, 2, 2] if groups.area_in_brackets() => high(0),
+        [3, 3, 2, 2] => matches!(digit(0), Some(b'2'..=b'5')) && groups.same_gaps(&["-", " "]),
+        [2, 4 | 5, 4] => groups.area_in_brackets() && high(1),
+        [1..=3, 3, 3, 4] | [1..=3, 3, 3, 2, 2] => {
+            let code = groups.begins_with("1") || !groups.begins_with("0");
+            let first = groups.groups.first().map_or(0, |group| group.len());
+            let known = super::phone_codes::split(&super::digits::values(&groups.digits()));
+            let area = groups.gaps.first().is_some_and(|gap| gap.ends_with('('));
+            code && known.is_some_and(|(length, _)| length == first)
+                && (groups.same_gaps(&["-"]) || (first == 1 && (groups.same_gaps(&["."]) || area)))
+        }
+        _ => false,
+    }
+}
+
+/// A number with the trunk digit, in the groups of a country; or with the prefix 00 and a calling
+/// code. Numbers of eleven digits that begin like mobile ones stand in one group.
+pub(super) fn is_national(groups: &Groups<'_>) -> bool {
+    let lengths = groups.lengths();
+    if groups.begins_with("00") {
+        let digits = super::digits::values(groups.digits().trim_start_matches('0'));
+        let known = super::phone_codes::split(&digits);
+        let fits = known.is_some_and(|(code, rest)| rest.contains(&(digits.len() - code)));
+        let zeros = groups.groups.first().is_some_and(|group| (3..=5).contains(&group.len()));
+        return fits && zeros && lengths.len() > 1;
+    }
+    if !groups.begins_with("0")
+        || groups.gaps.iter().any(|gap| gap.ends_with('(') && lengths.first() != Some(&1))
+    {
+        return false;
+    }
+    match lengths.as_slice() {
+        [11] => ["05", "07", "09"].iter().any(|mobile| groups.begins_with(mobile)),
+        [first @ 2..=5, second @ 5..=8] => {
+            (9..=12).contains(&(first + second)) && groups.gaps.first() != Some(&".")
+        }
+        grouping => NATIONAL.contains(&grouping),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups<'t>(parts: &[(&'t str, &'t str)]) -> Groups<'t> {
+        let mut groups = Groups::default();
+        for (gap, group) in parts {
+            assert!(groups.push(gap, group), "{gap}");
+        }
+        groups
+    }
+
+    #[test]
+    fn a_grouping_is_told_by_lengths_and_gaps() {
+        assert!(is_unmistakable(&groups(&[("", "212"), ("-", "555"), ("-", "1234")])));
+        assert!(!is_unmistakable(&groups(&[("", "212"), ("-", "555"), (" ", "1234")])));
+        assert!(!is_unmistakable(&groups(&[("", "112"), ("-", "555"), ("-", "1234")])));
+        assert!(is_national(&groups(&[("", "030"), ("/", "901820")])));
+        assert!(!is_national(&groups(&[("", "030"), (".", "901820")])));
+        assert!(groups(&[("", "01"), (".", "02"), (".", "2026"), (" ", "1530")]).is_date());
+        assert!(!Groups::default().push("", "1") || !groups(&[("", "1")]).push(", ", "2"));
+    }
+}
