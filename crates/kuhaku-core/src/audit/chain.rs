@@ -10,6 +10,9 @@ use super::lines::Line;
 use super::record::AuditRecord;
 use crate::Timestamp;
 
+/// How many findings are kept; a file of line ends alone would have millions.
+const MAX_FINDINGS: usize = 1000;
+
 /// What is wrong at a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -116,12 +119,14 @@ pub(super) struct Chain<'a> {
     damaged: u64,
     records: u64,
     findings: Vec<AuditFinding>,
+    /// Findings that were not kept.
+    omitted: u64,
 }
 
 impl<'a> Chain<'a> {
     /// A chain that must begin after `base`, or anywhere.
     pub(super) fn after(base: Option<Place>, key: &'a AuditKey) -> Self {
-        Self { key, at: base, damaged: 0, records: 0, findings: Vec::new() }
+        Self { key, at: base, damaged: 0, records: 0, findings: Vec::new(), omitted: 0 }
     }
 
     /// Checks one more line of `file`.
@@ -169,7 +174,11 @@ impl<'a> Chain<'a> {
     }
 
     pub(super) fn report(&mut self, file: &Path, line: u64, damage: AuditDamage) {
-        self.findings.push(AuditFinding { file: file.to_owned(), line, damage });
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(AuditFinding { file: file.to_owned(), line, damage });
+        } else {
+            self.omitted += 1;
+        }
     }
 
     /// The furthest genuine record, and how many lines behind it were none.
@@ -177,8 +186,13 @@ impl<'a> Chain<'a> {
         (self.at, self.damaged)
     }
 
-    /// How many genuine records there were, and what was found.
-    pub(super) fn finish(self) -> (u64, Vec<AuditFinding>) {
-        (self.records, self.findings)
+    /// How many genuine records there were.
+    pub(super) fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// What was found, and how much more.
+    pub(super) fn into_findings(self) -> (Vec<AuditFinding>, u64) {
+        (self.findings, self.omitted)
     }
 }

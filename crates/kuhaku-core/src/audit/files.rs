@@ -15,6 +15,15 @@ use std::path::{Path, PathBuf};
 /// How many digits the number in a file's name has at least, so that names sort as numbers do.
 const DIGITS: usize = 12;
 
+/// The files with records at one moment.
+#[derive(Debug)]
+pub(super) struct Stock {
+    /// The number of their first record and their paths, oldest first. They do not change.
+    pub(super) rotated: Vec<(u64, PathBuf)>,
+    /// The newest file, opened since it may be put aside meanwhile, and its length.
+    pub(super) newest: Option<(File, u64)>,
+}
+
 /// The paths of one log.
 #[derive(Clone, Debug)]
 pub(super) struct Files {
@@ -91,6 +100,19 @@ impl Files {
         Ok(rotated)
     }
 
+    /// The files with records. Consistent while a lock is held.
+    pub(super) fn stock(&self) -> io::Result<Stock> {
+        let rotated = self.all_rotated()?;
+        let newest = match open_if_there(&self.log)? {
+            Some(file) => {
+                let length = file.metadata()?.len();
+                Some((file, length))
+            }
+            None => None,
+        };
+        Ok(Stock { rotated, newest })
+    }
+
     /// The number in the name of a rotated file of this log.
     fn first_of(&self, name: &str) -> Option<u64> {
         let stem = self.log.file_stem()?.to_string_lossy();
@@ -113,14 +135,11 @@ impl Files {
 
     /// Waits until nobody writes. `None` when nobody ever has; creates nothing.
     pub(super) fn lock_to_read(&self) -> io::Result<Option<File>> {
-        match File::open(self.lock()) {
-            Ok(lock) => {
-                lock.lock_shared()?;
-                Ok(Some(lock))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+        let lock = open_if_there(&self.lock())?;
+        if let Some(lock) = &lock {
+            lock.lock_shared()?;
         }
+        Ok(lock)
     }
 
     /// Whether the log could be created, judged by what is there.
@@ -149,5 +168,14 @@ impl Files {
             }
         }
         Ok(())
+    }
+}
+
+/// Opens a file to read; `None` when there is none.
+pub(super) fn open_if_there(path: &Path) -> io::Result<Option<File>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }

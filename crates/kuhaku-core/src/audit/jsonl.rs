@@ -8,7 +8,7 @@ use super::Result;
 use super::anchor::{Anchor, Found};
 use super::chain::{Link, link};
 use super::error::unwritable;
-use super::files::Files;
+use super::files::{Files, Stock, open_if_there};
 use super::key::AuditKey;
 use super::lines::Lines;
 use super::prune::{Pruned, prune};
@@ -127,31 +127,32 @@ impl JsonlSink {
     /// does not verify: a lost anchor must stay visible.
     fn begin(&self) -> io::Result<Anchor> {
         let mut anchor = Anchor::fresh();
-        let rotated = self.files.all_rotated()?;
-        let older = rotated.iter().map(|(_, path)| path.as_path());
-        for path in older.chain([self.files.log()]) {
-            let file = match File::open(path) {
-                Ok(file) => file,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
-            };
-            anchor.first = anchor.last.sequence + 1;
-            anchor.length = file.metadata()?.len();
-            // Bounded, since a device in the place of a log may give bytes for ever.
-            let mut lines = Lines::new(BufReader::new(file.take(anchor.length)));
-            while let Some(line) = lines.next_line()? {
-                if let Ok(link) = Link::read(&line, &self.key) {
-                    anchor.last.sequence = anchor.last.sequence.max(link.place.sequence);
-                }
+        let Stock { rotated, newest } = self.files.stock()?;
+        for (_, path) in rotated {
+            if let Some(file) = open_if_there(&path)? {
+                self.count_on(&mut anchor, file)?;
             }
         }
-        if !self.files.log().exists() {
-            anchor.first = anchor.last.sequence + 1;
-            anchor.length = 0;
+        anchor.first = anchor.last.sequence + 1;
+        if let Some((file, length)) = newest {
+            anchor.length = length;
+            // Bounded, since a device in the place of a log may give bytes for ever.
+            self.count_on(&mut anchor, file.take(length))?;
         }
         // Before the first line, so that a crash in between does not look like a lost anchor.
         anchor.store(&self.files, &self.key, self.options.sync)?;
         Ok(anchor)
+    }
+
+    /// Takes the highest number of a file's records as the last one.
+    fn count_on(&self, anchor: &mut Anchor, file: impl io::Read) -> io::Result<()> {
+        let mut lines = Lines::new(BufReader::new(file));
+        while let Some(line) = lines.next_line()? {
+            if let Ok(link) = Link::read(&line, &self.key) {
+                anchor.last.sequence = anchor.last.sequence.max(link.place.sequence);
+            }
+        }
+        Ok(())
     }
 
     /// Makes the anchor agree with the file after a crash, and never hides that lines are gone.

@@ -1,14 +1,14 @@
 //! Retention: old files go, and the chain stays whole.
 
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
+use std::io::{self, BufReader};
 use std::path::Path;
 
 use super::Result;
 use super::anchor::{Anchor, Found, Place};
-use super::chain::Chain;
+use super::chain::{Chain, Link};
 use super::error::{AuditError, AuditErrorKind, unreadable, unwritable};
-use super::files::Files;
+use super::files::{Files, open_if_there};
 use super::key::AuditKey;
 use super::lines::Lines;
 use crate::Timestamp;
@@ -32,45 +32,71 @@ pub(super) fn prune(
     sync: bool,
 ) -> Result<Pruned> {
     let failed = |source| unwritable(TRIED, source);
-    let rotated = files.all_rotated().map_err(failed)?;
-    if rotated.is_empty() {
-        return Ok(Pruned::default());
-    }
-    let _turn = files.lock_to_write().map_err(failed)?;
-    let Found::Anchor(mut anchor) = Anchor::load(files, key).map_err(failed)? else {
-        return Err(damaged("the anchor of the log is missing or was changed"));
-    };
     let mut pruned = Pruned::default();
     for (first, path) in files.all_rotated().map_err(failed)? {
-        // One at or before the base was left by a crash within this loop.
-        if first > anchor.base.sequence {
-            let (records, last, ended) = survey(&path, key)?;
-            if ended >= before {
-                break;
-            }
-            anchor.base = last;
+        let base = load(files, key)?.base;
+        // A file at or before the base was left by a crash within this loop.
+        let surveyed = match first > base.sequence {
+            true => match survey(&path, key)? {
+                Some(survey) if survey.ended >= before => break,
+                Some(survey) => Some(survey),
+                None => continue,
+            },
+            false => None,
+        };
+        // Writers wait for the change of the anchor only, not for the survey.
+        let _turn = files.lock_to_write().map_err(failed)?;
+        let mut anchor = load(files, key)?;
+        if anchor.base != base {
+            // Another process prunes as well; it has seen to this file.
+            continue;
+        }
+        if let Some(survey) = surveyed {
+            anchor.base = survey.last;
             // The base moves first: a file too many is harmless, a record too few is not.
             anchor.store(files, key, sync).map_err(failed)?;
-            pruned.records += records;
+            pruned.records += survey.records;
         }
-        fs::remove_file(&path).map_err(failed)?;
-        pruned.files += 1;
+        match fs::remove_file(&path) {
+            Ok(()) => pruned.files += 1,
+            Err(source) if source.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(failed(source)),
+        }
     }
     Ok(pruned)
 }
 
-/// How many records a rotated file has, which is the last, and when it ended.
-fn survey(path: &Path, key: &AuditKey) -> Result<(u64, Place, Timestamp)> {
-    let failed = |source| unreadable(TRIED, source);
-    let mut lines = Lines::new(BufReader::new(File::open(path).map_err(failed)?));
-    let mut chain = Chain::after(None, key);
-    let mut last = None;
-    while let Some(line) = lines.next_line().map_err(failed)? {
-        last = chain.add(path, &line);
+fn load(files: &Files, key: &AuditKey) -> Result<Anchor> {
+    match Anchor::load(files, key).map_err(|source| unreadable(TRIED, source))? {
+        Found::Anchor(anchor) => Ok(anchor),
+        Found::Nothing | Found::Altered => {
+            Err(damaged("the anchor of the log is missing or was changed"))
+        }
     }
-    match (chain.finish(), last) {
-        ((records, findings), Some(last)) if findings.is_empty() => {
-            Ok((records, last.place, last.time))
+}
+
+/// What a rotated file holds.
+struct Survey {
+    records: u64,
+    last: Place,
+    /// When its last record ended.
+    ended: Timestamp,
+}
+
+/// Reads a rotated file that must verify by itself; `None` when it is gone.
+fn survey(path: &Path, key: &AuditKey) -> Result<Option<Survey>> {
+    let failed = |source| unreadable(TRIED, source);
+    let Some(file) = open_if_there(path).map_err(failed)? else { return Ok(None) };
+    let mut lines = Lines::new(BufReader::new(file));
+    let mut chain = Chain::after(None, key);
+    let mut end = None;
+    while let Some(line) = lines.next_line().map_err(failed)? {
+        end = chain.add(path, &line);
+    }
+    let records = chain.records();
+    match (end, chain.into_findings()) {
+        (Some(Link { time, place, .. }), (findings, _)) if findings.is_empty() => {
+            Ok(Some(Survey { records, last: place, ended: time }))
         }
         _ => Err(damaged("the oldest file does not verify")),
     }

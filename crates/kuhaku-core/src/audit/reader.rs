@@ -1,7 +1,7 @@
 //! Reading a log, for those who want to look at it. Nothing is verified here.
 
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read as _, Take};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Result;
 use super::error::{AuditError, AuditErrorKind, unreadable};
-use super::files::Files;
+use super::files::{Files, Stock, open_if_there};
 use super::lines::Lines;
 
 const TRIED: &str = "read the audit log";
@@ -50,45 +50,57 @@ impl StoredRecord {
 /// goes on behind it. A log that is not there has no records.
 #[derive(Debug)]
 pub struct AuditReader {
-    /// Files still to come, the next one last.
-    waiting: Vec<PathBuf>,
-    open: Option<(Arc<Path>, Lines<BufReader<File>>)>,
+    /// Rotated files still to come, the next one last.
+    rotated: Vec<PathBuf>,
+    /// The newest file, until its turn.
+    newest: Option<Open>,
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    path: Arc<Path>,
+    lines: Lines<BufReader<Take<File>>>,
+}
+
+impl Open {
+    fn new(path: &Path, file: File, length: u64) -> Self {
+        Self { path: path.into(), lines: Lines::new(BufReader::new(file.take(length))) }
+    }
 }
 
 impl AuditReader {
-    /// Reads the log whose newest file is at `path`.
+    /// Reads the log whose newest file is at `path`. Records that come later are not shown.
     ///
     /// # Errors
-    /// [`AuditErrorKind::Read`] when its folder cannot be listed.
+    /// [`AuditErrorKind::Read`] when its files cannot be listed or opened.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let files = Files::new(path.into());
-        let rotated = files.all_rotated().map_err(|source| unreadable(TRIED, source))?;
-        let mut waiting = vec![files.log().to_owned()];
-        waiting.extend(rotated.into_iter().rev().map(|(_, path)| path));
-        Ok(Self { waiting, open: None })
+        let stock = files.lock_to_read().and_then(|_still| files.stock());
+        let Stock { rotated, newest } = stock.map_err(|source| unreadable(TRIED, source))?;
+        let newest = newest.map(|(file, length)| Open::new(files.log(), file, length));
+        let rotated = rotated.into_iter().rev().map(|(_, path)| path).collect();
+        Ok(Self { rotated, newest, open: None })
     }
 
-    /// Opens the next file that is there; false when there is none.
-    fn advance(&mut self) -> io::Result<bool> {
-        while let Some(path) = self.waiting.pop() {
-            match File::open(&path) {
-                Ok(file) => {
-                    self.open = Some((path.into(), Lines::new(BufReader::new(file))));
-                    return Ok(true);
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+    /// Goes on to the next file; one that retention has removed meanwhile is passed over.
+    fn advance(&mut self) -> io::Result<()> {
+        while let Some(path) = self.rotated.pop() {
+            if let Some(file) = open_if_there(&path)? {
+                self.open = Some(Open::new(&path, file, u64::MAX));
+                return Ok(());
             }
         }
-        Ok(false)
+        self.open = self.newest.take();
+        Ok(())
     }
 
     fn read(&mut self) -> io::Result<Option<Result<StoredRecord>>> {
         loop {
-            if self.open.is_none() && !self.advance()? {
-                return Ok(None);
+            if self.open.is_none() {
+                self.advance()?;
             }
-            let Some((file, lines)) = &mut self.open else { return Ok(None) };
+            let Some(Open { path, lines }) = &mut self.open else { return Ok(None) };
             let Some(line) = lines.next_line()? else {
                 self.open = None;
                 continue;
@@ -96,7 +108,7 @@ impl AuditReader {
             let object = serde_json::from_slice(&line.bytes).ok().filter(Value::is_object);
             return Ok(Some(match object {
                 Some(object) if !line.cut => {
-                    Ok(StoredRecord { file: Arc::clone(file), line: line.number, object })
+                    Ok(StoredRecord { file: Arc::clone(path), line: line.number, object })
                 }
                 _ => Err(bad_line(line.number)),
             }));

@@ -1,6 +1,5 @@
 //! Checking a log: is it all there, in order, as it was written?
 
-use std::fs::File;
 use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use super::Result;
 use super::anchor::{Anchor, Found, Place};
 use super::chain::{AuditDamage, AuditFinding, Chain};
 use super::error::unreadable;
-use super::files::Files;
+use super::files::{Files, open_if_there};
 use super::key::AuditKey;
 use super::lines::Lines;
 
@@ -31,44 +30,16 @@ pub struct Verification {
     /// Whether the log ends in a piece of a line that was never acknowledged. The next record
     /// replaces it.
     pub unfinished: bool,
-    /// What is wrong, in the order of the log.
+    /// What is wrong, in the order of the log; the first 1000 findings.
     pub findings: Vec<AuditFinding>,
+    /// How many more there are.
+    pub omitted: u64,
 }
 
 impl Verification {
     /// Whether nothing is wrong.
     pub fn is_intact(&self) -> bool {
         self.findings.is_empty()
-    }
-}
-
-/// The files of a log at one moment: later records are not looked at.
-struct Stock {
-    anchor: Found,
-    files: Vec<(PathBuf, File, u64)>,
-}
-
-impl Stock {
-    fn take(files: &Files, key: &AuditKey) -> io::Result<Self> {
-        let _still = files.lock_to_read()?;
-        let anchor = Anchor::load(files, key)?;
-        let base = match &anchor {
-            Found::Anchor(anchor) => anchor.base.sequence,
-            Found::Nothing | Found::Altered => 0,
-        };
-        let rotated = files.all_rotated()?.into_iter().filter(|(first, _)| *first > base);
-        let mut opened = Vec::new();
-        for path in rotated.map(|(_, path)| path).chain([files.log().to_owned()]) {
-            match File::open(&path) {
-                Ok(file) => {
-                    let length = file.metadata()?.len();
-                    opened.push((path, file, length));
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(Self { anchor, files: opened })
     }
 }
 
@@ -82,53 +53,63 @@ impl Stock {
 /// [`AuditErrorKind::Read`](super::AuditErrorKind::Read) when the files cannot be read.
 pub fn verify_audit(path: impl AsRef<Path>, key: &AuditKey) -> Result<Verification> {
     let files = Files::new(path.as_ref().to_owned());
-    check(&files, key).map_err(|source| unreadable("verify the audit log", source))
+    loop {
+        // Retention may remove a file between the look at the folder and the look at the file; it
+        // is not in the folder the next time.
+        match check(&files, key) {
+            Ok(Some(verification)) => return Ok(verification),
+            Ok(None) => {}
+            Err(source) => return Err(unreadable("verify the audit log", source)),
+        }
+    }
 }
 
-fn check(files: &Files, key: &AuditKey) -> io::Result<Verification> {
-    let stock = Stock::take(files, key)?;
-    let anchor = match stock.anchor {
+/// Checks the files; `None` when one of them went away.
+fn check(files: &Files, key: &AuditKey) -> io::Result<Option<Verification>> {
+    let (anchor, stock) = {
+        let _still = files.lock_to_read()?;
+        (Anchor::load(files, key)?, files.stock()?)
+    };
+    let anchor = match anchor {
         Found::Anchor(anchor) => Ok(anchor),
         Found::Nothing => Err(AuditDamage::AnchorMissing),
         Found::Altered => Err(AuditDamage::AnchorAltered),
     };
     let base = anchor.as_ref().map_or(Place::START, |anchor| anchor.base);
-    let anchored = anchor.as_ref().map_or(u64::MAX, |anchor| anchor.length);
-    let mut chain = Chain::after(Some(base), key);
-    let (mut end, mut unfinished) = ((files.log().to_owned(), 0), false);
-    let read = stock.files.len();
-    for (path, file, length) in stock.files {
-        let newest = path == files.log();
-        let mut lines = Lines::new(BufReader::new(file.take(length)));
-        let mut number = 0;
-        while let Some(line) = lines.next_line()? {
-            unfinished = newest && !line.closed && line.offset >= anchored;
-            if !unfinished {
-                chain.add(&path, &line);
-                number = line.number;
-            }
+    let mut walk = Walk { chain: Chain::after(Some(base), key), files: 0, end: None };
+    for (first, path) in stock.rotated {
+        if first > base.sequence {
+            let Some(file) = open_if_there(&path)? else { return Ok(None) };
+            walk.read(&path, file, u64::MAX)?;
         }
-        end = (path, number);
     }
+    let mut unfinished = false;
+    if let Some((file, length)) = stock.newest {
+        let anchored = anchor.as_ref().map_or(u64::MAX, |anchor| anchor.length);
+        unfinished = walk.read(files.log(), file.take(length), anchored)?;
+    }
+    let Walk { mut chain, files: read, end } = walk;
     let (last, damaged) = chain.end();
     let last = last.unwrap_or(base);
     let mut unanchored = 0;
     match anchor {
         Ok(anchor) => {
+            let (file, line) = end.unwrap_or_else(|| (files.log().to_owned(), 0));
             let from = last.sequence + damaged + 1;
             if from <= anchor.last.sequence {
                 let missing = anchor.last.sequence - from + 1;
-                chain.report(&end.0, end.1 + 1, AuditDamage::Truncated { from, missing });
+                chain.report(&file, line + 1, AuditDamage::Truncated { from, missing });
             } else if last.sequence == anchor.last.sequence && last.hash != anchor.last.hash {
-                chain.report(&end.0, end.1, AuditDamage::Unlinked);
+                chain.report(&file, line, AuditDamage::Unlinked);
             }
             unanchored = last.sequence.saturating_sub(anchor.last.sequence);
         }
         Err(AuditDamage::AnchorMissing) if read == 0 => {}
         Err(damage) => chain.report(&files.anchor(), 1, damage),
     }
-    let (records, findings) = chain.finish();
-    Ok(Verification {
+    let records = chain.records();
+    let (findings, omitted) = chain.into_findings();
+    Ok(Some(Verification {
         records,
         files: read,
         last_sequence: last.sequence,
@@ -136,5 +117,32 @@ fn check(files: &Files, key: &AuditKey) -> io::Result<Verification> {
         unanchored,
         unfinished,
         findings,
-    })
+        omitted,
+    }))
+}
+
+/// The way through the files.
+struct Walk<'a> {
+    chain: Chain<'a>,
+    files: usize,
+    /// The last file and how many lines of it were read.
+    end: Option<(PathBuf, u64)>,
+}
+
+impl Walk<'_> {
+    /// Reads a file; true when it ends in a piece of a line from `anchored` on, which is no damage.
+    fn read(&mut self, path: &Path, file: impl io::Read, anchored: u64) -> io::Result<bool> {
+        let mut lines = Lines::new(BufReader::new(file));
+        let (mut number, mut unfinished) = (0, false);
+        while let Some(line) = lines.next_line()? {
+            unfinished = !line.closed && line.offset >= anchored;
+            if !unfinished {
+                self.chain.add(path, &line);
+                number = line.number;
+            }
+        }
+        self.files += 1;
+        self.end = Some((path.to_owned(), number));
+        Ok(unfinished)
+    }
 }

@@ -1,14 +1,18 @@
 //! What happens when records cannot be written.
 
 use std::fs;
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kuhaku_core::{
     AuditError, AuditErrorKind, AuditLog, AuditRecord, AuditSink, CallbackSink, ChannelSink,
     JsonlOptions, verify_audit,
 };
+
+use tracing::field::Field;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
 
 use super::{Counters, PATIENCE, key, log_in, request, sink};
 
@@ -32,6 +36,48 @@ fn a_log_that_cannot_be_written_leaves_requests_answered_and_is_counted() {
     log.flush(PATIENCE).unwrap();
     assert_eq!(counters.of("audit_records_total:ok"), 0);
     assert_eq!(counters.of("audit_failures_total:audit.write"), 1);
+}
+
+/// Hears which codes are logged as errors, on all threads of the process.
+#[derive(Clone, Debug, Default)]
+struct LoggedErrors(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for LoggedErrors {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::ERROR && metadata.target().starts_with("kuhaku_core")
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut |field: &Field, value: &dyn std::fmt::Debug| {
+            self.0.lock().unwrap().push(format!("{field}={value:?}"));
+        });
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+/// AUD-04: the parts about the sink.
+#[test]
+fn a_lost_record_is_logged_as_an_error_by_its_code_alone() {
+    let logged = LoggedErrors::default();
+    tracing::subscriber::set_global_default(logged.clone()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let log =
+        AuditLog::builder(key(), sink(&behind_a_file(folder.path()), JsonlOptions::default()))
+            .start()
+            .unwrap();
+    request(&log, 1, "ok").unwrap();
+    log.flush(PATIENCE).unwrap();
+    let lines = logged.0.lock().unwrap();
+    assert!(lines.contains(&"code=\"audit.write\"".into()), "{lines:?}");
+    assert!(lines.iter().all(|line| !line.contains("tea") && !line.contains("a@b.com")));
 }
 
 /// AUD-04: the parts about the sink.

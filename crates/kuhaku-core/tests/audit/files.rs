@@ -10,6 +10,16 @@ use kuhaku_core::{
 
 use super::{key, log_in, request, sink, write};
 
+const LINE: &str = concat!(
+    "{\"version\":1,\"time\":\"2026-03-01T12:00:00.000Z\",\"trace_id\":\"0123456789ab\",",
+    "\"event\":\"lookup\",\"outcome\":\"ok\",",
+    "\"actor\":{\"identity\":\"ada\",\"authenticated\":true,\"roles\":[\"hr\",\"legal\"]},",
+    "\"input_hash\":\"844b31d8a4817e1bb687833ed86467aa5257b60bc814f26bb3335ddbda0281cb\",",
+    "\"input_excerpt\":\"mail [EMAIL] tea\",\"attributes\":{\"hits\":3},\"error\":null,\"sequence\":1,",
+    "\"previous\":\"0000000000000000000000000000000000000000000000000000000000000000\",",
+    "\"hash\":\"948e8222722739c94c5ece62d970ac23e84aad31f814a1fdd31d9f938e105b25\"}\n",
+);
+
 fn records(path: &Path) -> Vec<StoredRecord> {
     AuditReader::open(path).unwrap().map(Result::unwrap).collect()
 }
@@ -57,6 +67,18 @@ fn a_line_on_disk_is_the_record_with_its_place_in_the_chain() {
     assert!(verification.is_intact());
     assert_eq!(Some(&*verification.last_hash), second.text("hash"));
     assert_eq!(verification.last_sequence, 2);
+}
+
+/// The bytes of version 1. The hash was computed with another implementation of HMAC-SHA-256, over
+/// `kuhaku.audit.line`, a zero byte, and the line up to its last field.
+#[test]
+fn the_line_format_does_not_change_unnoticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log_in(folder.path());
+    let runtime = kuhaku_testkit::fixed_runtime("2026-03-01T12:00:00Z".parse().unwrap());
+    let log = AuditLog::builder(key(), sink(&path, JsonlOptions::default())).runtime(runtime);
+    request(&log.start().unwrap(), 3, "ok").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), LINE);
 }
 
 /// AUD-05

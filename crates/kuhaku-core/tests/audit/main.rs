@@ -10,6 +10,7 @@
 
 mod faults;
 mod files;
+#[cfg(unix)]
 mod processes;
 mod requests;
 mod retention;

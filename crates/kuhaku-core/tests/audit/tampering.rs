@@ -229,3 +229,9 @@ fn rotated_files_that_are_removed_swapped_or_joined_are_seen() {
     assert_eq!(first(&verification), (2, AuditDamage::Truncated { from: 4, missing: 1 }));
     assert_eq!(verification.findings[0].file, rotated(&path, 3));
 }
+
+#[test]
+fn what_is_found_in_a_file_of_line_ends_is_counted_and_not_kept_for_ever() {
+    let verification = verified(&[b"\n".repeat(5000)]);
+    assert_eq!((verification.findings.len(), verification.omitted), (1000, 4000));
+}
