@@ -85,7 +85,7 @@ impl Anchor {
         })
     }
 
-    /// Replaces the anchor in one move.
+    /// Replaces the anchor in one move. After an error the old one is in place.
     pub(super) fn store(&self, files: &Files, key: &AuditKey, sync: bool) -> io::Result<()> {
         let written = Written {
             version: VERSION,

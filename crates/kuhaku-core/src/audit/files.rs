@@ -126,6 +126,14 @@ impl Files {
         fs::create_dir_all(self.directory())
     }
 
+    /// Forces new names to the disk, where the system has a way to.
+    pub(super) fn sync_directory(&self) -> io::Result<()> {
+        if cfg!(unix) {
+            File::open(self.directory())?.sync_all()?;
+        }
+        Ok(())
+    }
+
     /// Waits until no other thread or process writes or takes stock. Dropping the file unlocks it.
     pub(super) fn lock_to_write(&self) -> io::Result<File> {
         let lock = File::options().create(true).truncate(false).write(true).open(self.lock())?;

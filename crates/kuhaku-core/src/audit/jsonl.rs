@@ -107,8 +107,13 @@ impl JsonlSink {
         if written.is_err() {
             // The failure is what counts; what stays behind is seen to by the next append.
             let _ = log.set_len(before);
+            return written;
         }
-        written
+        if self.options.sync {
+            // Names of new files; the record itself stays, whatever comes of this.
+            self.files.sync_directory()?;
+        }
+        Ok(())
     }
 
     fn open(&self) -> io::Result<File> {

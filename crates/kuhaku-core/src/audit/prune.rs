@@ -55,6 +55,9 @@ pub(super) fn prune(
             anchor.base = survey.last;
             // The base moves first: a file too many is harmless, a record too few is not.
             anchor.store(files, key, sync).map_err(failed)?;
+            if sync {
+                files.sync_directory().map_err(failed)?;
+            }
             pruned.records += survey.records;
         }
         match fs::remove_file(&path) {

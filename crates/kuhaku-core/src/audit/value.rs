@@ -25,10 +25,19 @@ pub(super) const MAX_IDS: usize = 256;
 /// use kuhaku_core::AuditField;
 /// const QUESTION: AuditField<String> = AuditField::new("question"); // R7: no raw text
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct AuditField<T> {
     name: &'static str,
     values: PhantomData<fn(T)>,
+}
+
+// Derived ones would ask the same of the values.
+impl<T> Copy for AuditField<T> {}
+
+impl<T> Clone for AuditField<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
 impl<T: Into<AuditValue>> AuditField<T> {

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use kuhaku_core::{
@@ -64,9 +64,10 @@ fn a_future_that_is_dropped_while_it_waits_has_one_record_as_cancelled() {
             std::future::pending::<()>().await;
             guard.finish("ok").unwrap();
         };
-        let mut answering = Box::pin(answering);
+        // As servers move them between threads.
+        let mut answering: Pin<Box<dyn Future<Output = ()> + Send + '_>> = Box::pin(answering);
         let mut context = Context::from_waker(Waker::noop());
-        assert_eq!(pin!(&mut answering).poll(&mut context), Poll::Pending);
+        assert_eq!(answering.as_mut().poll(&mut context), Poll::Pending);
         drop(answering);
     });
     assert_eq!(only(&records).outcome(), AuditCode::CANCELLED);
