@@ -29,7 +29,8 @@ pub(super) fn find_spread(text: &str) -> Vec<Span> {
 /// small numbers would hold some.
 pub(super) fn find_short_groups(text: &str) -> Vec<Span> {
     let mut found = Vec::new();
-    for sequence in sequences(text) {
+    let runs = runs(text);
+    for sequence in sequences(text, &runs) {
         for runs in sequence.split(|run| run.len() >= 4 || !stands_alone(text, run)) {
             let (Some(first), Some(last)) = (runs.first(), runs.last()) else {
                 continue;
@@ -47,19 +48,12 @@ pub(super) fn find_short_groups(text: &str) -> Vec<Span> {
     found
 }
 
-/// Runs of digits, split wherever more than one separator stands between two of them.
-fn sequences(text: &str) -> Vec<Vec<Range<usize>>> {
-    let mut sequences: Vec<Vec<Range<usize>>> = Vec::new();
-    for run in runs(text) {
-        let joined = |last: &Range<usize>| {
-            text.get(last.end..run.start).is_some_and(|between| Gap::printed(between).is_some())
-        };
-        match sequences.last_mut() {
-            Some(sequence) if sequence.last().is_some_and(joined) => sequence.push(run),
-            _ => sequences.push(vec![run]),
-        }
-    }
-    sequences
+/// Runs of digits that one separator each joins, two and more.
+fn sequences<'r>(text: &str, runs: &'r [Range<usize>]) -> impl Iterator<Item = &'r [Range<usize>]> {
+    let joined = |a: &Range<usize>, b: &Range<usize>| {
+        b.start == a.end + 1 && matches!(text.as_bytes().get(a.end), Some(b' ' | b'-'))
+    };
+    runs.chunk_by(joined).filter(|sequence| sequence.len() > 1)
 }
 
 /// The cards whose groups are joined by what `gap` takes for a gap.

@@ -11,34 +11,48 @@ const BEFORE: usize = 8;
 /// Words that are looked at behind a value.
 const AFTER: usize = 4;
 
-/// The words of a text, found when the first value asks for them.
+/// Bytes of a block of text whose words are found together.
+const BLOCK: usize = 4096;
+
+/// The words of a text. Only those of blocks that a value asks for are ever read.
 ///
 /// Distance is counted in words and line breaks. Digits, punctuation and placeholders do not count,
 /// so that masking one value never brings a word nearer to another one.
 pub(super) struct Words<'t> {
     text: &'t str,
+    blocks: OnceCell<Vec<Block>>,
+}
+
+/// A part of the text that ends at a blank, and its words.
+struct Block {
+    range: Range<usize>,
     words: OnceCell<Vec<Range<usize>>>,
+    /// The nearest blocks with words on both sides, so that a desert is crossed once.
+    earlier: OnceCell<Option<usize>>,
+    later: OnceCell<Option<usize>>,
 }
 
 impl<'t> Words<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, words: OnceCell::new() }
+        Self { text, blocks: OnceCell::new() }
     }
 
     /// The words in front of byte `at`, the nearest first, in lower case. A line break is an empty
     /// word.
     pub(super) fn before(&self, at: usize) -> impl Iterator<Item = String> {
-        let words = self.all();
-        let end = words.partition_point(|word| word.end <= at);
-        words.get(..end).unwrap_or_default().iter().rev().take(BEFORE).map(|word| self.read(word))
+        let here = self.block(at);
+        let blocks = std::iter::successors(Some(here), |place| self.earlier(*place));
+        let words = blocks.flat_map(|place| self.words(place).iter().rev());
+        words.filter(move |word| word.end <= at).take(BEFORE).map(|word| self.read(word))
     }
 
     /// The words behind byte `at`, the nearest first, in lower case, to the end of the line.
     pub(super) fn after(&self, at: usize) -> impl Iterator<Item = String> {
-        let words = self.all();
-        let start = words.partition_point(|word| word.start < at);
-        let behind = words.get(start..).unwrap_or_default().iter();
-        behind.take(AFTER).map(|word| self.read(word)).take_while(|word| !word.is_empty())
+        let here = self.block(at);
+        let blocks = std::iter::successors(Some(here), |place| self.later(*place));
+        let words = blocks.flat_map(|place| self.words(place));
+        let behind = words.filter(move |word| word.start >= at).take(AFTER);
+        behind.map(|word| self.read(word)).take_while(|word| !word.is_empty())
     }
 
     /// True when one of `announcing` stands near the value. Those of five letters and more may be the
@@ -52,9 +66,62 @@ impl<'t> Words<'t> {
         self.text.get(word.clone()).unwrap_or_default().trim().to_lowercase()
     }
 
-    fn all(&self) -> &[Range<usize>] {
-        self.words.get_or_init(|| words(self.text))
+    fn blocks(&self) -> &[Block] {
+        self.blocks.get_or_init(|| blocks(self.text))
     }
+
+    /// The block that holds byte `at`.
+    fn block(&self, at: usize) -> usize {
+        self.blocks().partition_point(|block| block.range.end <= at)
+    }
+
+    fn words(&self, place: usize) -> &[Range<usize>] {
+        let Some(block) = self.blocks().get(place) else {
+            return &[];
+        };
+        block.words.get_or_init(|| words(self.text, block.range.clone()))
+    }
+
+    fn earlier(&self, place: usize) -> Option<usize> {
+        let nearest = || {
+            let mut place = place;
+            loop {
+                place = place.checked_sub(1)?;
+                if !self.words(place).is_empty() {
+                    return Some(place);
+                }
+                if let Some(known) = self.blocks().get(place)?.earlier.get() {
+                    return *known;
+                }
+            }
+        };
+        match self.blocks().get(place) {
+            Some(block) => *block.earlier.get_or_init(nearest),
+            None => nearest(),
+        }
+    }
+
+    fn later(&self, place: usize) -> Option<usize> {
+        let count = self.blocks().len();
+        let nearest = || (place + 1..count).find(|place| !self.words(*place).is_empty());
+        *self.blocks().get(place)?.later.get_or_init(nearest)
+    }
+}
+
+/// Parts of a text of about the same size that end at blanks.
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut start = 0;
+    while start < text.len() {
+        let tail = text.as_bytes().get(start + BLOCK..).unwrap_or_default();
+        let blank = tail.iter().position(|byte| matches!(byte, b' ' | b'\n'));
+        let end = blank.map_or(text.len(), |blank| start + BLOCK + blank + 1);
+        let range = start..end;
+        let (words, earlier, later) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        blocks.push(Block { range, words, earlier, later });
+        start = end;
+    }
+    blocks
 }
 
 /// True when `word` is `known`, or begins with it and it is long.
@@ -63,34 +130,46 @@ pub(super) fn is_form_of(word: &str, known: &str) -> bool {
 }
 
 /// Runs of two letters and more, and single line breaks. What may stand inside a value is no word.
-fn words(text: &str) -> Vec<Range<usize>> {
+fn words(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let mut words = Vec::new();
-    let mut start = None;
-    let mut placeholder = 0;
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        if at < placeholder {
-            continue;
-        }
-        if c.is_alphabetic() || ('\u{300}'..='\u{36f}').contains(&c) || is_vowel_sign(c) {
-            start.get_or_insert(at);
-            continue;
-        }
-        if let Some(start) = start.take()
-            && text.get(start..at).is_some_and(|w| w.chars().nth(1).is_some() && !is_extension(w))
-        {
-            words.push(start..at);
-        }
-        match c {
-            '\n' => words.push(at..at + 1),
-            '[' => {
-                let tail = text.get(at..).unwrap_or_default();
-                let masked = Placeholder::ALL.iter().find(|p| tail.starts_with(p.as_str()));
-                placeholder = masked.map_or(0, |masked| at + masked.as_str().len());
+    let mut at = range.start;
+    while at < range.end
+        && let Some(byte) = text.as_bytes().get(at)
+    {
+        let tail = text.get(at..).unwrap_or_default();
+        match byte {
+            b'\n' => {
+                words.push(at..at + 1);
+                at += 1;
             }
-            _ => {}
+            b'[' => {
+                let masked = Placeholder::ALL.iter().find(|p| tail.starts_with(p.as_str()));
+                at += masked.map_or(1, |masked| masked.as_str().len());
+            }
+            _ if byte.is_ascii_alphabetic() || !byte.is_ascii() => {
+                let length = letters(tail);
+                let end = at + length;
+                let word = text.get(at..end).unwrap_or_default();
+                if length >= 2 && word.chars().nth(1).is_some() && !is_extension(word) {
+                    words.push(at..end);
+                }
+                at = end.max(at + tail.chars().next().map_or(1, char::len_utf8));
+            }
+            _ => at += 1,
         }
     }
     words
+}
+
+/// Bytes of the letters that `text` begins with.
+fn letters(text: &str) -> usize {
+    let ascii = text.bytes().take_while(u8::is_ascii_alphabetic).count();
+    if text.as_bytes().get(ascii).is_none_or(u8::is_ascii) {
+        return ascii;
+    }
+    let is_letter =
+        |c: char| c.is_alphabetic() || ('\u{300}'..='\u{36f}').contains(&c) || is_vowel_sign(c);
+    text.find(|c| !is_letter(c)).unwrap_or(text.len())
 }
 
 /// The vowel signs of the Indic scripts, which are no letters by themselves.

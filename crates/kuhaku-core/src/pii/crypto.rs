@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::masking::Placeholder;
 
+use super::long_words::long_words;
 use super::scan::{Span, after, before, placeholder_after, placeholder_before};
 
 /// Bytes of the shortest and of the longest address (BIP 173 allows 90).
@@ -18,23 +19,17 @@ const BECH32: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 /// Finds Bitcoin, Litecoin and Dogecoin addresses whose checksum is right, and Ethereum's by their
 /// shape.
 pub(super) fn find(text: &str) -> Vec<Span> {
-    let bytes = text.as_bytes();
     let mut found = Vec::new();
-    let mut start = 0;
-    while start < bytes.len() {
-        let tail = bytes.get(start..).unwrap_or_default();
-        let length = tail.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-        let end = start + length;
-        if LENGTHS.contains(&length)
-            && !before(text, start).is_some_and(char::is_alphanumeric)
-            && !after(text, end).is_some_and(char::is_alphanumeric)
-            && tail.get(..length).is_some_and(is_address)
-            && !placeholder_before(text, start)
-            && !placeholder_after(text, end)
+    for word in long_words(text.as_bytes(), *LENGTHS.start(), u8::is_ascii_alphanumeric) {
+        if word.len() <= *LENGTHS.end()
+            && !before(text, word.start).is_some_and(char::is_alphanumeric)
+            && !after(text, word.end).is_some_and(char::is_alphanumeric)
+            && text.as_bytes().get(word.clone()).is_some_and(is_address)
+            && !placeholder_before(text, word.start)
+            && !placeholder_after(text, word.end)
         {
-            found.push((start..end, Placeholder::Crypto));
+            found.push((word, Placeholder::Crypto));
         }
-        start = end + 1;
     }
     found
 }

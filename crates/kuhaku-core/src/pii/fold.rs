@@ -14,24 +14,31 @@ pub(super) struct Folded<'t> {
 
 impl<'t> Folded<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        if text.is_ascii() || text.chars().all(|c| fold(c) == Fold::Keep) {
+        let Some(first) = foreign(text).find(|(_, c)| fold(*c) != Fold::Keep) else {
             return Self { text: Cow::Borrowed(text), map: None };
-        }
+        };
         let mut folded = String::with_capacity(text.len());
         let mut map = SpanMap::builder();
-        for c in text.chars() {
-            match fold(c) {
-                Fold::Keep => {
-                    folded.push(c);
-                    map.keep(c.len_utf8());
-                }
+        let mut kept = 0;
+        let rest = text.get(first.0..).unwrap_or_default();
+        for (at, c) in foreign(rest).map(|(at, c)| (first.0 + at, c)) {
+            let fold = fold(c);
+            if fold == Fold::Keep {
+                continue;
+            }
+            folded.push_str(text.get(kept..at).unwrap_or_default());
+            map.keep(at - kept);
+            kept = at + c.len_utf8();
+            match fold {
                 Fold::As(ascii) => {
                     folded.push(ascii);
                     map.replace(c.len_utf8(), 1);
                 }
-                Fold::Drop => map.replace(c.len_utf8(), 0),
+                _ => map.replace(c.len_utf8(), 0),
             }
         }
+        folded.push_str(text.get(kept..).unwrap_or_default());
+        map.keep(text.len() - kept);
         Self { text: Cow::Owned(folded), map: Some(map.build()) }
     }
 
@@ -46,6 +53,21 @@ impl<'t> Folded<'t> {
             None => range,
         }
     }
+}
+
+/// The characters beyond ASCII and where they stand.
+fn foreign(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let tail = text.as_bytes().get(at..)?;
+        // Sixteen bytes at a time: most texts have few such characters.
+        let blocks = tail.chunks_exact(16).take_while(|block| block.is_ascii()).count();
+        let block = tail.get(blocks * 16..)?;
+        let place = at + blocks * 16 + block.iter().position(|byte| !byte.is_ascii())?;
+        let c = text.get(place..)?.chars().next()?;
+        at = place + c.len_utf8();
+        Some((place, c))
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use crate::masking::Placeholder;
 
+use super::digits::runs;
 use super::gap::{self, Gap, Gaps};
 use super::scan::{Span, after, before};
 
 /// Countries and the length of their numbers, from the registry of ISO 13616.
-const LENGTHS: [(&str, usize); 86] = [
+const LENGTHS: [(&str, usize); 88] = [
     ("AD", 24),
     ("AE", 23),
     ("AL", 28),
@@ -94,6 +95,8 @@ const LENGTHS: [(&str, usize); 86] = [
     ("TR", 26),
     ("UA", 29),
     ("VA", 22),
+    ("VG", 24),
+    ("XK", 20),
     ("YE", 30),
 ];
 
@@ -104,12 +107,9 @@ const LENGTHS: [(&str, usize); 86] = [
 /// another one begins.
 pub(super) fn find(text: &str) -> Vec<Span> {
     let mut found: Vec<Span> = Vec::new();
-    for (at, head) in text.as_bytes().windows(4).enumerate().rev() {
-        let starts = matches!(head, [a, b, c, d] if a.is_ascii_alphabetic()
-            && (is_mark(*b) || b.is_ascii_alphabetic() && (is_mark(*c)
-                || c.is_ascii_digit() && (is_mark(*d) || d.is_ascii_digit()))));
+    for run in runs(text).into_iter().rev() {
         let next = found.last().map(|(range, _)| range.start);
-        if starts
+        if let Some(at) = country(text, run.start)
             && !before(text, at).is_some_and(char::is_alphabetic)
             && let Some(range) = number(text, at, next)
         {
@@ -117,6 +117,17 @@ pub(super) fn find(text: &str) -> Vec<Span> {
         }
     }
     found
+}
+
+/// Where the two letters stand that end before byte `at`, marks left out.
+fn country(text: &str, at: usize) -> Option<usize> {
+    let head = text.as_bytes().get(at.saturating_sub(2 * gap::LONGEST + 2)..at)?;
+    let letter = |head: &[u8]| {
+        let place = head.iter().rposition(|byte| !is_mark(*byte))?;
+        head.get(place).filter(|byte| byte.is_ascii_alphabetic()).map(|_| place)
+    };
+    let first = letter(head.get(..letter(head)?)?)?;
+    Some(at - head.len() + first)
 }
 
 /// Emphasis marks, which may stand between the characters of a number.

@@ -1,5 +1,7 @@
 //! National identity codes that have letters: British, Spanish, Italian, Finnish, French.
 
+use std::ops::Range;
+
 use crate::masking::Placeholder;
 
 use super::border::stands_alone;
@@ -7,43 +9,51 @@ use super::digits::runs;
 use super::id_checks::is_day;
 use super::scan::Span;
 
-/// Bytes in front of the first digits of a code.
-const LONGEST_HEAD: usize = 7;
-
-/// One code: bytes of it that `text` begins with, 0 for none.
-type Code = fn(&[u8]) -> usize;
-
-const CODES: [Code; 6] = [nino, dni, nie, codice_fiscale, hetu, nir];
-
-/// Looks at what each run of digits belongs to.
+/// Looks at what each run of digits may belong to.
 pub(super) fn find(text: &str) -> Vec<Span> {
     let mut found: Vec<Span> = Vec::new();
     for run in runs(text) {
         if found.last().is_some_and(|(last, _)| run.start < last.end) {
             continue;
         }
-        let starts = (run.start.saturating_sub(LONGEST_HEAD)..=run.start).rev();
-        let bytes = text.as_bytes();
-        for start in starts {
-            let Some(tail) = bytes.get(start..) else {
-                continue;
-            };
-            if !tail.first().is_some_and(u8::is_ascii_alphanumeric) {
-                // Only a blank or a hyphen may stand in a head.
-                if !matches!(tail.first(), Some(b' ' | b'-')) {
-                    break;
-                }
-                continue;
-            }
-            let length = CODES.iter().map(|code| code(tail)).max().unwrap_or(0);
-            let range = start..start + length;
-            if length > 0 && stands_alone(text, &range) {
-                found.push((range, Placeholder::NationalId));
-                break;
-            }
+        if let Some(range) = around(text.as_bytes(), &run)
+            && stands_alone(text, &range)
+        {
+            found.push((range, Placeholder::NationalId));
         }
     }
     found
+}
+
+/// The code whose first digits are this run.
+fn around(bytes: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
+    let read = |head: usize, code: fn(&[u8]) -> usize| {
+        let start = run.start.checked_sub(head)?;
+        let length = code(bytes.get(start..)?);
+        (length > 0).then_some(start..start + length)
+    };
+    let neighbour = run.start.checked_sub(1).and_then(|at| bytes.get(at));
+    match neighbour {
+        Some(byte) if byte.is_ascii_alphabetic() => match run.len() {
+            // A letter of the date may stand for its first digit.
+            1 => read(7, codice_fiscale),
+            2 => read(6, codice_fiscale).or_else(|| read(2, nino)),
+            6 => read(2, nino),
+            7 => read(1, nie),
+            _ => None,
+        },
+        Some(b' ') if run.len() == 2 || run.len() == 6 => {
+            read(3, nino).or_else(|| read(0, hetu)).or_else(|| read(0, nir))
+        }
+        Some(b'-') if run.len() == 7 => read(2, nie).or_else(|| read(0, dni)),
+        _ => match run.len() {
+            7 => read(0, dni).or_else(|| read(0, nir)),
+            8 => read(0, dni),
+            6 => read(0, hetu).or_else(|| read(0, nir)),
+            1 | 3 | 5 | 10 | 13 | 15 => read(0, nir),
+            _ => None,
+        },
+    }
 }
 
 /// The first `N` bytes in upper case.

@@ -34,7 +34,7 @@ const fn form(
     Form { groups, gaps, check, words }
 }
 
-const US: &[&str] = &["ssn", "ssns", "itin", "social", "taxpayer", "tin"];
+const US: &[&str] = &["ssn", "ssns", "itin", "social", "taxpayer"];
 const NHS: &[&str] = &["nhs"];
 const BSN: &[&str] = &["bsn", "burgerservicenummer", "sofinummer", "citizen"];
 const PESEL: &[&str] = &["pesel"];

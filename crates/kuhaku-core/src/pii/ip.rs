@@ -46,18 +46,38 @@ pub(super) fn find(text: &str) -> Vec<Span> {
     found.into_iter().map(|range| (range, Placeholder::Ip)).collect()
 }
 
+/// Maximal runs of digits, points and colons, and of letters of hexadecimal digits, that hold what
+/// every address has: a point between digits or a colon before one of them.
 fn runs(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
     let mut runs: Vec<Range<usize>> = Vec::new();
-    for (at, byte) in text.bytes().enumerate() {
-        if !(byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.')) {
+    let mut floor = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        if !matches!(byte, b':' | b'.') || at < floor {
             continue;
         }
-        match runs.last_mut() {
-            Some(run) if run.end == at => run.end = at + 1,
-            _ => runs.push(at..at + 1),
+        let next = bytes.get(at + 1);
+        let joins = match byte {
+            b'.' => {
+                next.is_some_and(u8::is_ascii_digit)
+                    && at > 0
+                    && bytes.get(at - 1).is_some_and(u8::is_ascii_digit)
+            }
+            _ => next.is_some_and(|next| next.is_ascii_hexdigit() || *next == b':'),
+        };
+        if joins {
+            let head = bytes.get(floor..at).unwrap_or_default();
+            let start = at - head.iter().rev().take_while(|byte| is_part(**byte)).count();
+            let tail = bytes.get(at..).unwrap_or_default();
+            floor = at + tail.iter().take_while(|byte| is_part(**byte)).count();
+            runs.push(start..floor);
         }
     }
     runs
+}
+
+fn is_part(byte: u8) -> bool {
+    byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.')
 }
 
 /// The run as an IPv6 address, without the punctuation around it.
@@ -89,11 +109,12 @@ fn ipv6(text: &str, run: &Range<usize>) -> Option<Range<usize>> {
     is_plausible(written, address).then(|| start..end + zone(text, end))
 }
 
-/// Short forms such as `dead::beef` or `a1::b2` are mostly names in source code. A written-out
-/// address always counts; a short one must have a digit and lie in a block that is in use.
+/// Short forms such as `dead::beef` or `a1::b2` are mostly names in source code. One of four or
+/// more groups counts; a short one must have a digit and lie in a block that is in use.
 fn is_plausible(written: &str, address: Ipv6Addr) -> bool {
     let groups = written.split(':').filter(|group| !group.is_empty()).count();
-    if groups >= 5 {
+    let has_digit = written.bytes().any(|byte| byte.is_ascii_digit());
+    if groups >= 5 || (groups == 4 && has_digit) {
         return true;
     }
     let in_use = match address.segments() {
@@ -106,7 +127,7 @@ fn is_plausible(written: &str, address: Ipv6Addr) -> bool {
                 || first >= 0xff00
         }
     };
-    in_use && written.bytes().any(|byte| byte.is_ascii_digit())
+    in_use && has_digit
 }
 
 /// Bytes of a zone such as `%eth0` (RFC 4007).

@@ -9,10 +9,16 @@ use super::context::{Words, is_form_of};
 use super::digits::{runs, values};
 use super::phone_codes;
 use super::phone_shapes::{Groups, is_national, is_unmistakable};
-use super::scan::{Span, before};
+use super::scan::{Span, before, placeholder_before};
 
 /// Groups of one number at most.
 const GROUPS: usize = 8;
+
+/// Digits of the shortest number.
+const SHORTEST: usize = 7;
+
+/// Bytes of the longest gap between two groups.
+const LONGEST_GAP: usize = 4;
 
 /// Words that announce a number, in the languages of the default recognisers.
 const WORDS: [&str; 48] = [
@@ -102,6 +108,13 @@ const OTHER: [&str; 32] = [
     "commande",
 ];
 
+/// Words of the first list that mean other things too: they count only as one of the `CLOSE` words in
+/// front of a number.
+const WEAK: [&str; 10] = [
+    "cell", "mobile", "call", "calling", "called", "reach", "reached", "ring", "portable", "handy",
+];
+const CLOSE: usize = 3;
+
 /// Finds numbers with a calling code, in a national grouping, or beside a word that announces one.
 pub(super) fn find(text: &str) -> Vec<Span> {
     let runs = runs(text);
@@ -123,6 +136,9 @@ pub(super) fn find(text: &str) -> Vec<Span> {
 /// The number that begins with the first of these runs, and how many of them it has.
 fn longest(text: &str, runs: &[Range<usize>], words: &Words<'_>) -> Option<(Range<usize>, usize)> {
     let digits = runs.first()?.start;
+    if reach(text, runs) < SHORTEST {
+        return None;
+    }
     let (plus, start) = opening(text, digits);
     if !plus && !starts(text, start) {
         return None;
@@ -159,12 +175,29 @@ fn longest(text: &str, runs: &[Range<usize>], words: &Words<'_>) -> Option<(Rang
     best
 }
 
+/// Digits of a number that begins with the first of these runs, at most.
+fn reach(text: &str, runs: &[Range<usize>]) -> usize {
+    let (mut total, mut end) = (0, None);
+    for run in runs.iter().take(GROUPS) {
+        let joined = |end| {
+            let gap = text.as_bytes().get(end..run.start).unwrap_or_default();
+            gap.len() <= LONGEST_GAP && gap.iter().all(|byte| b" -./()".contains(byte))
+        };
+        if total >= SHORTEST || !end.is_none_or(joined) {
+            break;
+        }
+        total += run.len();
+        end = Some(run.end);
+    }
+    total
+}
+
 /// Whether a plus sign stands in front of the digits at byte `at`, and where the number begins.
 fn opening(text: &str, at: usize) -> (bool, usize) {
     match before(text, at) {
         Some('+') => match before(text, at - 1) {
             Some('(') => (true, at - 2),
-            Some(c) if c.is_alphanumeric() => (false, at),
+            Some(c) if c.is_alphanumeric() || placeholder_before(text, at - 1) => (false, at),
             _ => (true, at - 1),
         },
         Some('(') => (false, at - 1),
@@ -212,7 +245,10 @@ fn is_announced(words: &Words<'_>, value: &Range<usize>) -> bool {
         let of = |list: &[&str]| list.iter().any(|known| is_form_of(word, known));
         if of(&OTHER) { Some(false) } else { of(&WORDS).then_some(true) }
     };
-    let nearest = words.before(value.start).find_map(|word| says(&word));
+    let near = |(place, word): (usize, String)| {
+        says(&word).filter(|phone| !phone || place < CLOSE || !WEAK.contains(&word.as_str()))
+    };
+    let nearest = words.before(value.start).enumerate().find_map(near);
     nearest.or_else(|| words.after(value.end).take(2).find_map(|word| says(&word))) == Some(true)
 }
 

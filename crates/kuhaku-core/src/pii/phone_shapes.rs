@@ -12,7 +12,7 @@ const GAPS: [&str; 12] = [" ", "-", ".", "/", "(", ")", " (", ") ", ")-", "-(", 
 
 /// National groupings that begin with the trunk digit 0: Turkey, United Kingdom, Germany, France,
 /// Italy, Netherlands, India, Japan, Australia.
-const NATIONAL: [&[usize]; 21] = [
+const NATIONAL: [&[usize]; 19] = [
     &[4, 3, 2, 2],
     &[4, 3, 4],
     &[1, 3, 3, 2, 2],
@@ -21,7 +21,6 @@ const NATIONAL: [&[usize]; 21] = [
     &[5, 3, 3],
     &[5, 2, 2, 2],
     &[4, 3, 3],
-    &[4, 4, 4],
     &[3, 4, 4],
     &[3, 3, 4],
     &[3, 3, 2, 2],
@@ -30,7 +29,6 @@ const NATIONAL: [&[usize]; 21] = [
     &[2, 2, 2, 2, 2],
     &[3, 2, 2, 2, 2],
     &[2, 4, 4],
-    &[3, 3, 3],
     &[2, 3, 4],
     &[4, 2, 2, 3],
     &[4, 2, 3],
@@ -138,7 +136,8 @@ pub(super) fn is_unmistakable(groups: &Groups<'_>) -> bool {
             let parted = groups.area_in_brackets() || groups.same_gaps(&["-", ".", " "]);
             parted && high(0) && (high(1) || groups.area_in_brackets())
         }
-        [3, 7] | [3, 3, 2, 2] if groups.area_in_brackets() => high(0),
+        [3, 7] if groups.area_in_brackets() => true,
+        [3, 3, 2, 2] if groups.area_in_brackets() => high(0),
         [3, 3, 2, 2] => matches!(digit(0), Some(b'2'..=b'5')) && groups.same_gaps(&["-", " "]),
         [2, 4 | 5, 4] => groups.area_in_brackets() && high(1),
         [1..=3, 3, 3, 4] | [1..=3, 3, 3, 2, 2] => {
@@ -158,11 +157,11 @@ pub(super) fn is_unmistakable(groups: &Groups<'_>) -> bool {
 pub(super) fn is_national(groups: &Groups<'_>) -> bool {
     let lengths = groups.lengths();
     if groups.begins_with("00") {
-        let digits = super::digits::values(groups.digits().trim_start_matches('0'));
+        let digits = super::digits::values(groups.digits().get(2..).unwrap_or_default());
         let known = super::phone_codes::split(&digits);
         let fits = known.is_some_and(|(code, rest)| rest.contains(&(digits.len() - code)));
         let zeros = groups.groups.first().is_some_and(|group| (3..=5).contains(&group.len()));
-        return fits && zeros && lengths.len() > 1;
+        return fits && zeros && lengths.len() > 1 && lengths.iter().any(|length| *length != 4);
     }
     if !groups.begins_with("0")
         || groups.gaps.iter().any(|gap| gap.ends_with('(') && lengths.first() != Some(&1))

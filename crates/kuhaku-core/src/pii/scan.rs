@@ -7,9 +7,8 @@ use crate::masking::{Masked, Placeholder};
 
 use super::fold::Folded;
 use super::recogniser::Recogniser;
-use super::secret::SecretRecogniser;
 use super::token::TokenRecogniser;
-use super::{card, crypto, email, iban, id_codes, id_numbers, ip, national_id, phone};
+use super::{card, crypto, email, iban, id_codes, id_numbers, ip, national_id, phone, secret};
 
 /// A validated candidate: the bytes and what they are.
 pub(super) type Span = (Range<usize>, Placeholder);
@@ -21,14 +20,12 @@ type Stage<'a> = &'a dyn Fn(&str) -> Vec<Span>;
 #[derive(Clone, Debug)]
 pub(super) struct Recognisers {
     tokens: Arc<TokenRecogniser>,
-    secrets: Arc<SecretRecogniser>,
     own: Vec<Arc<dyn Recogniser>>,
 }
 
 impl Recognisers {
     pub(super) fn new() -> Self {
-        let (tokens, secrets) = (TokenRecogniser::new(), SecretRecogniser::new());
-        Self { tokens: Arc::new(tokens), secrets: Arc::new(secrets), own: Vec::new() }
+        Self { tokens: Arc::new(TokenRecogniser::new()), own: Vec::new() }
     }
 
     pub(super) fn with(mut self, recogniser: Arc<dyn Recogniser>) -> Self {
@@ -41,7 +38,7 @@ impl Recognisers {
         let folded = Folded::new(text);
         let addresses = |text: &str| self.tokens.find_user_info(text);
         let words = |text: &str| {
-            let secrets = [self.tokens.find(text), self.secrets.find(text)].concat();
+            let secrets = [self.tokens.find(text), secret::find(text)].concat();
             [email::find(text), secrets, crypto::find(text)].concat()
         };
         let short = |text: &str| self.tokens.find_short_prefixes(text);

@@ -1,19 +1,40 @@
 //! Values that nothing marks as a secret but their name and their randomness.
 
-use regex::Regex;
+use std::ops::Range;
 
 use crate::masking::Placeholder;
 
 use super::scan::{Span, placeholder_after};
-use super::token::compile;
 
-/// A name that says its value is secret, an assignment, and a value of 16 characters and more.
-const ASSIGNMENT: &str = r#"(?x-u)
-    (?i: api[_\ -]?key | apikey | access[_\ -]?key | secret | passwd | password | passwort | passphrase
-      | pwd | token | credential | auth[_\ -]?key | private[_\ -]?key | client[_\ -]?secret | şifre | parola
-      | contraseña | mot\ de\ passe | senha | wachtwoord )
-    [A-Za-z0-9_-]{0,24} ["'`]? \s{0,4} (?: :=|=>|[=:] ) \s{0,4} ["'`]?
-    ( [A-Za-z0-9_.+/=~!@\#$%^&*?-]{16,} )"#;
+/// Parts of names that say their value is secret, in lower case, without what joins words.
+const NAMES: [&str; 20] = [
+    "apikey",
+    "accesskey",
+    "authkey",
+    "privatekey",
+    "secret",
+    "passwd",
+    "password",
+    "passwort",
+    "passphrase",
+    "pwd",
+    "token",
+    "credential",
+    "şifre",
+    "sifre",
+    "parola",
+    "contraseña",
+    "contrasena",
+    "motdepasse",
+    "senha",
+    "wachtwoord",
+];
+
+/// Bytes in front of an assignment that may be its name.
+const LONGEST_NAME: usize = 40;
+
+/// Characters of the shortest value.
+const SHORTEST: usize = 16;
 
 /// Bits of a value from which on it is random: 16 characters, of which most differ.
 const BITS: f64 = 48.0;
@@ -34,26 +55,47 @@ const STANDS_FOR: [&str; 12] = [
     "sample",
 ];
 
-/// The compiled pattern.
-#[derive(Debug)]
-pub(super) struct SecretRecogniser {
-    assignment: Regex,
+/// The values of assignments (`=`, `:`, `:=`, `=>`) to a telling name that look random. A value that
+/// goes on in a placeholder was looked at as a whole before.
+pub(super) fn find(text: &str) -> Vec<Span> {
+    let mut found: Vec<Span> = Vec::new();
+    for (at, byte) in text.bytes().enumerate() {
+        if !matches!(byte, b'=' | b':') || found.last().is_some_and(|(last, _)| at < last.end) {
+            continue;
+        }
+        if let Some(value) = value(text, at + 1)
+            && is_telling(text, at)
+            && text.get(value.clone()).is_some_and(is_random)
+            && !placeholder_after(text, value.end)
+        {
+            found.push((value, Placeholder::Token));
+        }
+    }
+    found
 }
 
-impl SecretRecogniser {
-    pub(super) fn new() -> Self {
-        Self { assignment: compile(ASSIGNMENT) }
-    }
+/// The value behind a sign of assignment that ends at byte `at`.
+fn value(text: &str, at: usize) -> Option<Range<usize>> {
+    let tail = text.as_bytes().get(at..)?;
+    let opening = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'>' | b'=' | b'"' | b'\'' | b'`');
+    let skipped = tail.iter().take(6).take_while(opening).count();
+    let length = tail.get(skipped..)?.iter().take_while(|byte| is_part(**byte)).count();
+    let start = at + skipped;
+    (length >= SHORTEST).then_some(start..start + length)
+}
 
-    /// The values of assignments that look random. A value that goes on in a placeholder was looked at
-    /// as a whole before.
-    pub(super) fn find(&self, text: &str) -> Vec<Span> {
-        let values = self.assignment.captures_iter(text).filter_map(|found| found.get(1));
-        values
-            .filter(|value| is_random(value.as_str()) && !placeholder_after(text, value.end()))
-            .map(|value| (value.range(), Placeholder::Token))
-            .collect()
-    }
+fn is_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_.+/=~!@#$%^&*?-".contains(&byte)
+}
+
+/// Whether the name in front of byte `at` says that its value is secret.
+fn is_telling(text: &str, at: usize) -> bool {
+    let from = (at.saturating_sub(LONGEST_NAME)..=at).find(|at| text.is_char_boundary(*at));
+    let head = from.and_then(|from| text.get(from..at)).unwrap_or_default();
+    let line = head.rsplit(['\n', '=', ',', ';', '(', '{', '[', ']']).next().unwrap_or_default();
+    let name: String = line.chars().filter(|c| c.is_alphanumeric()).collect();
+    let name = name.to_lowercase();
+    NAMES.iter().any(|known| name.contains(known))
 }
 
 /// Enough bits, and of more kinds of characters than words and names in code have: a digit, and no
@@ -85,7 +127,7 @@ mod tests {
     use super::*;
 
     fn secrets(text: &str) -> Vec<&str> {
-        SecretRecogniser::new().find(text).into_iter().map(|(range, _)| &text[range]).collect()
+        find(text).into_iter().map(|(range, _)| &text[range]).collect()
     }
 
     #[test]
@@ -113,6 +155,7 @@ mod tests {
             "token = 1234567890123456789",
             "password: short1",
             "key = wJalrXUtnFEMI7K4MDENGbPx",
+            "the token of which we speak is long gone by now: wJalrXUtnFEMI7K4MDENGbPx",
             "secret = /run/secrets/database1",
             "password=wJalrXUtnFEMI7K4MDENGbPx[CARD]",
         ] {

@@ -6,12 +6,16 @@ use regex::Regex;
 
 use crate::masking::Placeholder;
 
+use super::long_words::long_words;
 use super::private_key::PrivateKeyBlocks;
 use super::scan::{Span, before, merge};
 use super::token_formats::{CREDENTIALS, JWT, PREFIXED, USER_INFO, WITH_DIGIT};
 
 /// A value of letters only is taken for a token from this length on: longer than any word.
 const LONGER_THAN_WORDS: usize = 24;
+
+/// Bytes of the shortest token of a format with a prefix.
+const SHORTEST: usize = 15;
 
 /// The compiled formats.
 ///
@@ -50,7 +54,12 @@ impl TokenRecogniser {
 
     /// Secrets whose format is unmistakable.
     pub(super) fn find(&self, text: &str) -> Vec<Span> {
-        let mut found = matches(&self.prefixed, text, |token| token.bytes().any(is_no_word));
+        let mut found = Vec::new();
+        for word in long_words(text.as_bytes(), SHORTEST, is_part) {
+            let inside = text.get(word.clone()).unwrap_or_default();
+            let tokens = matches(&self.prefixed, inside, |token| token.bytes().any(is_no_word));
+            found.extend(tokens.map(|token| word.start + token.start..word.start + token.end));
+        }
         found.extend(matches(&self.jwt, text, |_| true));
         found.extend(self.find_credentials(text));
         found.extend(self.private_keys.find(text));
@@ -105,9 +114,32 @@ pub(super) fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a valid pattern")
 }
 
-fn matches(format: &Regex, text: &str, accept: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
-    let found = format.find_iter(text).filter(|candidate| accept(candidate.as_str()));
-    found.map(|candidate| candidate.range()).collect()
+fn matches<'t>(
+    format: &'t Regex,
+    text: &'t str,
+    accept: impl Fn(&str) -> bool + 't,
+) -> impl Iterator<Item = Range<usize>> + 't {
+    let found = format.find_iter(text).filter(move |candidate| accept(candidate.as_str()));
+    found.map(|candidate| candidate.range())
+}
+
+/// The bytes of which formats with a prefix consist.
+const PARTS: [bool; 256] = {
+    let mut parts = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        let sign = matches!(byte, b'-' | b'_' | b'.' | b'+' | b'/' | b'=');
+        #[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
+        {
+            parts[byte as usize] = byte.is_ascii_alphanumeric() || sign;
+        }
+        byte += 1;
+    }
+    parts
+};
+
+fn is_part(byte: &u8) -> bool {
+    PARTS.get(usize::from(*byte)).copied().unwrap_or(false)
 }
 
 /// A prefix and small letters only may be words: `task-proj-management-dashboard`.
