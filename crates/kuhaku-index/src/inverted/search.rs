@@ -6,52 +6,29 @@ use kuhaku_core::{ChunkId, DocumentId};
 
 use super::generation::Part;
 use super::scratch::{Scratch, UNTOUCHED};
-use super::segment::Chunk;
+use super::segment::{Chunk, Entry};
 use super::view::{Sight, View};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Fault;
-use crate::query::{Bm25, Filter, SparseHit, SparseQuery, inverse_document_frequency};
+use crate::query::{Bm25, SparseHit, SparseQuery, inverse_document_frequency};
 
 /// A term of the query that some visible chunk holds.
 struct Term {
     /// Its inverse document frequency times its count in the query.
     weight: f64,
+    /// How many visible chunks hold it.
+    holding: u64,
     /// Its place in the dictionary of each part.
     places: Vec<Option<u32>>,
 }
 
-/// A chunk in the running. The least is the best.
-struct Candidate<'a> {
+/// A chunk in the running, by its place. What it is called is looked up for ties and for the end.
+#[derive(Clone, Copy)]
+struct Candidate {
     score: f64,
-    document: &'a DocumentId,
-    ordinal: u32,
-    /// Orders before the id; equal for all but in a seeded fault.
-    position: (usize, u32),
-    passes: bool,
+    part: u32,
+    chunk: u32,
 }
-
-impl Ord for Candidate<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.score.total_cmp(&self.score))
-            .then_with(|| self.position.cmp(&other.position))
-            .then_with(|| self.document.cmp(other.document))
-            .then_with(|| self.ordinal.cmp(&other.ordinal))
-    }
-}
-
-impl PartialOrd for Candidate<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Candidate<'_> {}
 
 /// Scores of smaller weights would drown in the limits of floats.
 const LEAST_WEIGHT: f64 = 1e-6;
@@ -89,7 +66,7 @@ pub(super) fn sparse(view: &View, query: &SparseQuery) -> Result<Vec<SparseHit>>
             let places = view.places(&term.term);
             let holding = view.document_frequency(&places);
             let weight = inverse_document_frequency(chunks, holding) * f64::from(term.count);
-            (holding > 0).then_some(Term { weight, places })
+            (holding > 0).then_some(Term { weight, holding, places })
         })
         .collect();
     if terms.is_empty() {
@@ -98,69 +75,80 @@ pub(super) fn sparse(view: &View, query: &SparseQuery) -> Result<Vec<SparseHit>>
     let average = lengths.weighted(&query.bm25.weights) / chunks as f64;
     let scoring = Scoring::new(&query.bm25, if average > 0.0 { average } else { 1.0 });
     let late = view.seeded.has(Fault::FilterAfterCut);
-    let by_position = view.seeded.has(Fault::TiesByPosition);
-    let no_filter = Filter::none();
-    let early = if late { &no_filter } else { &query.filter };
+    let everything: usize = view.parts().map(|(part, _)| part.segment.chunks().len()).sum();
+    let holding: u64 = terms.iter().map(|term| term.holding).sum();
+    // Looking at every score is cheaper than noting which were touched when many were.
+    let dense = holding.saturating_mul(4) >= everything as u64;
+    let filtered = !late && !query.filter.is_empty();
 
-    let mut best = Best::new(query.limit);
+    let mut best = Best { view, limit: query.limit, kept: Vec::new(), worst: 0.0 };
     view.scratch.with(|scratch| {
-        for (at, (part, sight)) in view.parts().enumerate() {
-            scoring.accumulate(part, sight, at, &terms, late, scratch);
+        for (at, (part, sight)) in (0..).zip(view.parts()) {
+            scoring.accumulate(part, sight, at as usize, &terms, (late, dense), scratch);
             let Scratch { scores, touched } = scratch;
-            for place in touched.drain(..) {
-                let Some(slot) = scores.get_mut(place as usize) else { continue };
-                let score = std::mem::replace(slot, UNTOUCHED);
+            let mut consider = |chunk: u32, score: f64| {
                 if score <= 0.0
                     || score < best.worst
-                    || part.dead.as_ref().is_some_and(|d| d.has_chunk(place))
+                    || part.dead.as_ref().is_some_and(|dead| dead.has_chunk(chunk))
+                    || filtered
+                        && !entry(part, chunk).is_some_and(|it| it.document.passes(&query.filter))
                 {
-                    continue;
+                    return;
                 }
-                let Some(Chunk { document, ordinal, .. }) =
-                    part.segment.chunks().get(place as usize)
-                else {
-                    continue;
-                };
-                let Some(entry) = part.segment.documents().get(*document as usize) else {
-                    continue;
-                };
-                if !entry.document.passes(early) {
-                    continue;
+                best.push(Candidate { score, part: at, chunk });
+            };
+            if dense {
+                let scores = scores.get_mut(..part.segment.chunks().len()).unwrap_or_default();
+                (0..).zip(&*scores).for_each(|(chunk, score)| consider(chunk, *score));
+                scores.fill(UNTOUCHED);
+            } else {
+                for chunk in touched.drain(..) {
+                    let Some(slot) = scores.get_mut(chunk as usize) else { continue };
+                    consider(chunk, std::mem::replace(slot, UNTOUCHED));
                 }
-                best.push(Candidate {
-                    score,
-                    document: &entry.document.id,
-                    ordinal: *ordinal,
-                    position: if by_position { (at, place) } else { (0, 0) },
-                    passes: !late
-                        || sight.visible.has(entry.class) && entry.document.passes(&query.filter),
-                });
             }
         }
     });
-    let ranked = best.ranked().into_iter().filter(|candidate| candidate.passes);
-    let hits = ranked.map(|candidate| {
-        let id = ChunkId::new(candidate.document.clone(), candidate.ordinal);
-        SparseHit::new(id, candidate.score)
-    });
-    Ok(hits.collect())
+    let passes = |candidate: &Candidate| {
+        !late
+            || view.at(candidate.part).is_some_and(|(part, sight)| {
+                entry(part, candidate.chunk).is_some_and(|it| {
+                    sight.visible.has(it.class) && it.document.passes(&query.filter)
+                })
+            })
+    };
+    let hit = |candidate: Candidate| {
+        let (document, ordinal) = name(view, &candidate)?;
+        Some(SparseHit::new(ChunkId::new(document.clone(), ordinal), candidate.score))
+    };
+    Ok(best.ranked().into_iter().filter(passes).filter_map(hit).collect())
+}
+
+/// The document of a chunk.
+fn entry(part: &Part, chunk: u32) -> Option<&Entry> {
+    let document = part.segment.chunks().get(chunk as usize)?.document;
+    part.segment.documents().get(document as usize)
+}
+
+/// What a candidate is called: its document and its ordinal there.
+fn name<'a>(view: &'a View, candidate: &Candidate) -> Option<(&'a DocumentId, u32)> {
+    let (part, _) = view.at(candidate.part)?;
+    let ordinal = part.segment.chunks().get(candidate.chunk as usize)?.ordinal;
+    Some((&entry(part, candidate.chunk)?.document.id, ordinal))
 }
 
 /// The best candidates so far, and some that may not stay. Keeping a few more than asked makes the
 /// cost of one a constant, where a heap pays for its order each time.
 struct Best<'a> {
+    view: &'a View,
     limit: usize,
-    kept: Vec<Candidate<'a>>,
+    kept: Vec<Candidate>,
     /// Whoever scores below this cannot be among the best; equal scores may.
     worst: f64,
 }
 
-impl<'a> Best<'a> {
-    fn new(limit: usize) -> Self {
-        Self { limit, kept: Vec::new(), worst: 0.0 }
-    }
-
-    fn push(&mut self, candidate: Candidate<'a>) {
+impl Best<'_> {
+    fn push(&mut self, candidate: Candidate) {
         self.kept.push(candidate);
         if self.kept.len() >= self.limit.saturating_add(self.limit.max(32)) {
             self.cut();
@@ -169,20 +157,32 @@ impl<'a> Best<'a> {
 
     /// Drops all but the best.
     fn cut(&mut self) {
-        if self.limit == 0 || self.kept.len() <= self.limit {
-            self.kept.truncate(self.limit);
-            return;
+        let view = self.view;
+        if self.kept.len() > self.limit && self.limit > 0 {
+            let order = |a: &Candidate, b: &Candidate| better(view, a, b);
+            let (_, last, _) = self.kept.select_nth_unstable_by(self.limit - 1, order);
+            self.worst = last.score;
         }
-        let (_, last, _) = self.kept.select_nth_unstable(self.limit - 1);
-        self.worst = last.score;
         self.kept.truncate(self.limit);
     }
 
-    fn ranked(mut self) -> Vec<Candidate<'a>> {
+    fn ranked(mut self) -> Vec<Candidate> {
         self.cut();
-        self.kept.sort_unstable();
+        let view = self.view;
+        self.kept.sort_unstable_by(|a, b| better(view, a, b));
         self.kept
     }
+}
+
+/// The better candidate first: the higher score, then the lesser document id, then the lesser
+/// ordinal.
+fn better(view: &View, a: &Candidate, b: &Candidate) -> Ordering {
+    b.score.total_cmp(&a.score).then_with(|| {
+        if view.seeded.has(Fault::TiesByPosition) {
+            return (a.part, a.chunk).cmp(&(b.part, b.chunk));
+        }
+        name(view, a).cmp(&name(view, b))
+    })
 }
 
 /// The parts of the formula that are the same for all chunks.
@@ -202,14 +202,15 @@ impl<'a> Scoring<'a> {
         Self { bm25, base: k1 * (1.0 - b), per_token: k1 * b / average, gain: k1 + 1.0 }
     }
 
-    /// Adds the scores of one part's visible chunks; of all its chunks in a seeded fault.
+    /// Adds the scores of one part's visible chunks; of all its chunks in a seeded fault. Notes which
+    /// were touched unless all scores will be looked at.
     fn accumulate(
         &self,
         part: &Part,
         sight: &Sight,
         at: usize,
         terms: &[Term],
-        everything: bool,
+        (everything, dense): (bool, bool),
         scratch: &mut Scratch,
     ) {
         let chunks = part.segment.chunks();
@@ -236,7 +237,7 @@ impl<'a> Scoring<'a> {
                         let norm = self.base + self.per_token * lengths.weighted(weights);
                         let before = *score;
                         *score = before + term.weight * (tf * self.gain) / (tf + norm);
-                        if before.is_sign_negative() {
+                        if !dense && before.is_sign_negative() {
                             touched.push(posting.chunk);
                         }
                     }

@@ -127,6 +127,11 @@ impl View {
         self.generation.parts.iter().zip(&self.sights)
     }
 
+    /// One of them.
+    pub(super) fn at(&self, part: u32) -> Option<(&Part, &Sight)> {
+        self.generation.parts.get(part as usize).zip(self.sights.get(part as usize))
+    }
+
     /// Where a term is in the dictionary of each part.
     pub(super) fn places(&self, term: &str) -> Vec<Option<u32>> {
         self.generation.parts.iter().map(|part| part.segment.terms().find(term)).collect()
