@@ -14,6 +14,7 @@ use crate::error::{Result, cannot};
 pub(crate) struct PeerRun {
     pub(crate) index_ms: f64,
     pub(crate) query_ms: Vec<f64>,
+    pub(crate) shallow_ms: Vec<f64>,
     pub(crate) rankings: BTreeMap<String, Vec<String>>,
 }
 
@@ -51,12 +52,17 @@ pub(crate) fn install(root: &Path, peer: &Peer) -> std::result::Result<Installed
 
 impl Installed {
     /// Runs the peer on a set.
-    pub(crate) fn run(&self, folder: &Path, set: &Set, depth: usize) -> Result<PeerRun> {
+    pub(crate) fn run(
+        &self,
+        folder: &Path,
+        set: &Set,
+        (depth, shallow): (usize, usize),
+    ) -> Result<PeerRun> {
         let tried = || format!("run {} on {}", self.name, set.name);
         let output = Command::new(&self.python)
             .arg(&self.script)
             .arg(folder)
-            .args([&set.split, &set.language, &depth.to_string()])
+            .args([&set.split, &set.language, &depth.to_string(), &shallow.to_string()])
             .env("OMP_NUM_THREADS", "1")
             .output()
             .map_err(|error| cannot(tried(), error))?;

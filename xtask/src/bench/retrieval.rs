@@ -24,7 +24,12 @@ struct Line {
     index_ms: f64,
     p50_us: f64,
     p95_us: f64,
+    /// The median at the depth of a page of results.
+    shallow_p50_us: f64,
 }
+
+/// How many hits a page of results has; queries are timed at this depth too.
+const SHALLOW: usize = 10;
 
 pub(crate) fn run(root: &Path, data: &Path) -> Result<Report> {
     let matrix = Matrix::read(&root.join("xtask/bench/retrieval.toml"))?;
@@ -91,13 +96,15 @@ fn measure(
     }
     let index_ms = begun.elapsed().as_secs_f64() * 1e3;
     let (p50_us, p95_us) = time_queries(&index, &settings, dataset, matrix.depth)?;
+    let (shallow_p50_us, _) = time_queries(&index, &settings, dataset, SHALLOW)?;
     let depth = matrix.depth;
     let target = IndexTarget::new(Arc::new(index), Scope::anonymous(), depth, settings.bm25());
     let evaluation =
         Evaluation::new(dataset, Scorer::new(measures.iter().copied())).seed(matrix.seed);
     let run = block_on(evaluation.run(&target))?.map_err(|error| cannot("run a set", error))?;
     let summary = Summary::new(&run);
-    Ok(Line { name: configuration.name.clone(), summary, index_ms, p50_us, p95_us })
+    let name = configuration.name.clone();
+    Ok(Line { name, summary, index_ms, p50_us, p95_us, shallow_p50_us })
 }
 
 /// Median and 95th percentile of the queries in microseconds, best of three runs each.
@@ -137,7 +144,7 @@ fn beside(
     installed: &Installed,
     measures: &[Measure],
 ) -> Result<Line> {
-    let ran = installed.run(path, set, matrix.depth)?;
+    let ran = installed.run(path, set, (matrix.depth, SHALLOW))?;
     let rankings = ran.rankings;
     let target = target_fn(installed.name.clone(), move |sample| {
         Outcome::retrieved(rankings.get(&sample.id).cloned().unwrap_or_default())
@@ -145,10 +152,11 @@ fn beside(
     let evaluation =
         Evaluation::new(dataset, Scorer::new(measures.iter().copied())).seed(matrix.seed);
     let run = block_on(evaluation.run(&target))?.map_err(|error| cannot("score a peer", error))?;
-    let micro: Vec<f64> = ran.query_ms.iter().map(|ms| ms * 1e3).collect();
-    let (p50_us, p95_us) = percentiles(&micro);
-    let summary = Summary::new(&run);
-    Ok(Line { name: installed.name.clone(), summary, index_ms: ran.index_ms, p50_us, p95_us })
+    let micro = |times: &[f64]| times.iter().map(|ms| ms * 1e3).collect::<Vec<f64>>();
+    let (p50_us, p95_us) = percentiles(&micro(&ran.query_ms));
+    let (shallow_p50_us, _) = percentiles(&micro(&ran.shallow_ms));
+    let (name, index_ms) = (installed.name.clone(), ran.index_ms);
+    Ok(Line { name, summary: Summary::new(&run), index_ms, p50_us, p95_us, shallow_p50_us })
 }
 
 /// Notes what the first configuration was asked and did not reach.
@@ -171,6 +179,7 @@ fn value(line: &Line) -> Value {
         "index_ms": line.index_ms,
         "p50_us": line.p50_us,
         "p95_us": line.p95_us,
+        "shallow_p50_us": line.shallow_p50_us,
     })
 }
 
@@ -183,22 +192,27 @@ fn section(
 ) -> Section {
     let mut columns = vec!["configuration".to_string()];
     columns.extend(measures.iter().map(|measure| measure.title()));
-    columns.extend(["index ms", "p50 µs", "p95 µs"].map(String::from));
+    columns.extend(["index ms", "p50 µs", "p95 µs", "p50 µs at 10"].map(String::from));
     let row = |line: &Line| {
         let mut row = vec![line.name.clone()];
         for measure in measures {
             let mean = line.summary.measure(*measure).and_then(|it| it.mean);
             row.push(mean.map_or_else(|| "–".into(), |mean| format!("{mean:.4}")));
         }
-        row.extend([line.index_ms, line.p50_us, line.p95_us].map(|time| format!("{time:.1}")));
+        row.extend(
+            [line.index_ms, line.p50_us, line.p95_us, line.shallow_p50_us]
+                .map(|time| format!("{time:.1}")),
+        );
         row
     };
     let text = match (lines.first(), lines.len().checked_sub(peers).and_then(|at| lines.get(at))) {
         (Some(ours), Some(peer)) if peers > 0 => format!(
-            "{} queries. Beside {}: queries {:.1} times faster at the median, indexing {:.1} times.",
+            "{} queries. Beside {}: queries {:.1} times faster at the median ({:.1} times for the \
+             best 10), indexing {:.1} times.",
             dataset.cases().len(),
             peer.name,
             peer.p50_us / ours.p50_us,
+            peer.shallow_p50_us / ours.shallow_p50_us,
             peer.index_ms / ours.index_ms
         ),
         _ => format!("{} queries.", dataset.cases().len()),
