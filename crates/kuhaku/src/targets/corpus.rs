@@ -9,8 +9,8 @@ use kuhaku_rag::RagSettings;
 
 use crate::error::Result;
 
-/// Documents per batch.
-const BATCH: usize = 1024;
+/// Documents per batch. Large, since each batch is a segment of its own that is merged later.
+const BATCH: usize = 16_384;
 
 /// Indexes the corpus of a folder in BEIR's layout: each document is one chunk under its own id,
 /// its title in the heading field. Text is masked, as everywhere. Tokenizer and language are those
@@ -37,7 +37,7 @@ pub fn empty_index(settings: &RagSettings) -> MemoryIndex {
     MemoryIndex::new(fingerprint, key())
 }
 
-/// The corpus of a folder, read and masked, in batches of 1,024 documents.
+/// The corpus of a folder, read and masked, in batches of 16,384 documents.
 ///
 /// # Errors
 /// `eval.…` for a corpus that cannot be read, naming the line; `core.invalid_input` for ids that
