@@ -41,18 +41,25 @@ impl<'t> Words<'t> {
     /// word.
     pub(super) fn before(&self, at: usize) -> impl Iterator<Item = String> {
         let here = self.block(at);
-        let blocks = std::iter::successors(Some(here), |place| self.earlier(*place));
-        let words = blocks.flat_map(|place| self.words(place).iter().rev());
-        words.filter(move |word| word.end <= at).take(BEFORE).map(|word| self.read(word))
+        let near = self.words(here);
+        let near = near.get(..near.partition_point(|word| word.end <= at)).unwrap_or_default();
+        let blocks = std::iter::successors(self.earlier(here), |place| self.earlier(*place));
+        let far = blocks.flat_map(|place| self.words(place).iter().rev());
+        near.iter().rev().chain(far).take(BEFORE).map(|word| self.read(word))
     }
 
     /// The words behind byte `at`, the nearest first, in lower case, to the end of the line.
     pub(super) fn after(&self, at: usize) -> impl Iterator<Item = String> {
         let here = self.block(at);
-        let blocks = std::iter::successors(Some(here), |place| self.later(*place));
-        let words = blocks.flat_map(|place| self.words(place));
-        let behind = words.filter(move |word| word.start >= at).take(AFTER);
-        behind.map(|word| self.read(word)).take_while(|word| !word.is_empty())
+        let near = self.words(here);
+        let near = near.get(near.partition_point(|word| word.start < at)..).unwrap_or_default();
+        let blocks = std::iter::successors(self.later(here), |place| self.later(*place));
+        let far = blocks.flat_map(|place| self.words(place));
+        near.iter()
+            .chain(far)
+            .take(AFTER)
+            .map(|word| self.read(word))
+            .take_while(|word| !word.is_empty())
     }
 
     /// True when one of `announcing` stands near the value. Those of five letters and more may be the

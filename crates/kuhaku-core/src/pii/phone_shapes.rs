@@ -161,7 +161,9 @@ pub(super) fn is_national(groups: &Groups<'_>) -> bool {
         let known = super::phone_codes::split(&digits);
         let fits = known.is_some_and(|(code, rest)| rest.contains(&(digits.len() - code)));
         let zeros = groups.groups.first().is_some_and(|group| (3..=5).contains(&group.len()));
-        return fits && zeros && lengths.len() > 1 && lengths.iter().any(|length| *length != 4);
+        let account =
+            lengths.iter().all(|length| *length == 4) || lengths.iter().any(|length| *length < 2);
+        return fits && zeros && lengths.len() > 1 && !account;
     }
     if !groups.begins_with("0")
         || groups.gaps.iter().any(|gap| gap.ends_with('(') && lengths.first() != Some(&1))

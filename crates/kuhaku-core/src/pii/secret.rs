@@ -79,13 +79,17 @@ fn value(text: &str, at: usize) -> Option<Range<usize>> {
     let tail = text.as_bytes().get(at..)?;
     let opening = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'>' | b'=' | b'"' | b'\'' | b'`');
     let skipped = tail.iter().take(6).take_while(opening).count();
-    let length = tail.get(skipped..)?.iter().take_while(|byte| is_part(**byte)).count();
+    let value = tail.get(skipped..)?;
+    let body = value.iter().take_while(|byte| is_part(**byte)).count();
+    // Base64 is padded with signs that would begin the next value elsewhere.
+    let padding = value.get(body..)?.iter().take(3).take_while(|byte| **byte == b'=').count();
+    let length = body + padding;
     let start = at + skipped;
     (length >= SHORTEST).then_some(start..start + length)
 }
 
 fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_.+/=~!@#$%^&*?-".contains(&byte)
+    byte.is_ascii_alphanumeric() || b"_.+/~!@#$%^&*?-".contains(&byte)
 }
 
 /// Whether the name in front of byte `at` says that its value is secret.
