@@ -17,6 +17,9 @@ const LONGER_THAN_WORDS: usize = 24;
 /// Bytes of the shortest token of a format with a prefix.
 const SHORTEST: usize = 15;
 
+/// Bytes of the longest prefix.
+const LONGEST_PREFIX: usize = 16;
+
 /// The compiled formats.
 ///
 /// Formats that may look far ahead before they fail are expressions of their own: joined with short
@@ -57,8 +60,16 @@ impl TokenRecogniser {
         let mut found = Vec::new();
         for word in long_words(text.as_bytes(), SHORTEST, is_part) {
             let inside = text.get(word.clone()).unwrap_or_default();
-            let tokens = matches(&self.prefixed, inside, |token| token.bytes().any(is_no_word));
-            found.extend(tokens.map(|token| word.start + token.start..word.start + token.end));
+            let mut at = 0;
+            while let Some(token) = self.prefixed.find_at(inside, at) {
+                if token.as_str().bytes().any(is_no_word) {
+                    found.push(word.start + token.start()..word.start + token.end());
+                    at = token.end();
+                } else {
+                    // Another prefix can begin in the last letters of what was refused.
+                    at = token.end().saturating_sub(LONGEST_PREFIX).max(token.start() + 1);
+                }
+            }
         }
         found.extend(matches(&self.jwt, text, |_| true));
         found.extend(self.find_credentials(text));
