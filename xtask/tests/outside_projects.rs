@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// A crate and a program of three lines that uses it.
-const PROJECTS: [(&str, &str); 10] = [
+const PROJECTS: [(&str, &str); 11] = [
     (
         "kuhaku-core",
         "fn main() {\n    assert!(kuhaku_core::Scope::anonymous().roles().is_empty());\n}\n",
@@ -25,6 +25,10 @@ const PROJECTS: [(&str, &str); 10] = [
     ("kuhaku-extract", "fn main() {\n    use kuhaku_extract as _;\n}\n"),
     ("kuhaku-hydrag", "fn main() {\n    use kuhaku_hydrag as _;\n}\n"),
     ("kuhaku-eval", "fn main() {\n    use kuhaku_eval as _;\n}\n"),
+    (
+        "kuhaku-testkit",
+        "fn main() {\n    let _now = kuhaku_testkit::fixed_runtime(Default::default()).now();\n}\n",
+    ),
     ("kuhaku", "fn main() {\n    let _builder = kuhaku::Rag::builder();\n}\n"),
 ];
 

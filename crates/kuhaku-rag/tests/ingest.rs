@@ -215,3 +215,19 @@ async fn tags_that_were_set_stay_until_they_are_set_anew_or_reset() {
     base.add("a.md", "The salary is sixty.", &[]).await;
     assert!(seen(&[]).await);
 }
+
+#[tokio::test]
+async fn the_size_setting_raises_the_limit_as_well_as_it_lowers_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.txt"), "alpha ".repeat(20)).unwrap();
+    let paths = [folder.path().to_path_buf()];
+    let mut options = IngestOptions::default();
+    options.walk = options.walk.max_bytes(100);
+    for (limit, failed) in [(None, 1), (Some(1000), 0), (Some(50), 1)] {
+        let mut settings = RagSettings::default();
+        settings.max_upload_bytes = limit;
+        let base = Base::with(settings);
+        let report = base.ingestor.paths(&paths, &options, &mut ()).await.unwrap();
+        assert_eq!(report.count(DocumentOutcome::Failed), failed, "{limit:?}");
+    }
+}

@@ -179,8 +179,7 @@ impl Ingestor {
         reading: &mut Reading<'_>,
     ) -> Result<()> {
         require_paths(paths)?;
-        let limit = self.settings.max_upload_bytes.unwrap_or(options.walk.max_bytes);
-        let walk_options = options.walk.clone().max_bytes(limit.min(options.walk.max_bytes));
+        let walk_options = options.walk.clone().max_bytes(self.max_bytes(options));
         let found = walk(paths, &walk_options).adopt()?;
         let work: Vec<Found> = found
             .into_iter()
@@ -240,7 +239,7 @@ impl Ingestor {
         if !seen.insert(id.clone()) {
             return Ok(None);
         }
-        let bytes = match read_limited(&file.path, options.walk.max_bytes) {
+        let bytes = match read_limited(&file.path, self.max_bytes(options)) {
             Ok(bytes) => bytes,
             Err(error) => return failed(Note::from(&error)),
         };
@@ -389,6 +388,11 @@ impl Ingestor {
             "fingerprint": fingerprint,
         });
         self.index.id_key().content_hash(&[bytes, shape.to_string().as_bytes()])
+    }
+
+    /// The largest file that is read: the setting, else what the walk says.
+    fn max_bytes(&self, options: &IngestOptions) -> u64 {
+        self.settings.max_upload_bytes.unwrap_or(options.walk.max_bytes)
     }
 
     fn masked(&self, path: &Path) -> String {

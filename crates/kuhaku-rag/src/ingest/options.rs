@@ -11,7 +11,7 @@ use crate::ingest::tags::TagRule;
 pub struct IngestOptions {
     /// Who may see the documents.
     pub tags: TagRule,
-    /// Which files of a folder are taken.
+    /// Which files of a folder are taken. The setting `rag.max_upload_bytes` wins over its size limit.
     pub walk: WalkOptions,
 }
 
