@@ -7,6 +7,7 @@
 //! | (always) | [`fixed_runtime`]: a clock that stands still, bytes that repeat |
 //! | `llm` | `ScriptedLlm`: a model that follows a script |
 //! | `index` | the conformance suite of `ChunkIndex`, and the suite of R4 |
+//! | `planted` | `planted`: values of all kinds that masking must not let through |
 //!
 //! Never a dependency of anything but tests.
 
@@ -15,7 +16,13 @@ mod clock;
 pub mod index;
 #[cfg(feature = "llm")]
 mod llm;
+#[cfg(feature = "planted")]
+mod planted;
+#[cfg(any(feature = "index", feature = "planted"))]
+mod random;
 
 pub use clock::fixed_runtime;
 #[cfg(feature = "llm")]
 pub use llm::ScriptedLlm;
+#[cfg(feature = "planted")]
+pub use planted::{Planted, planted};

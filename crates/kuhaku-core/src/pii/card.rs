@@ -109,7 +109,8 @@ fn shortest(text: &str, runs: &[Range<usize>], gap: impl Fn(&str) -> Option<Gap>
         let whole = group == length
             || GROUP.contains(&group)
             || parts
-            || (group < 4 && matches!(length - group, 12 | 16));
+            || (group < 4 && matches!(length - group, 12 | 16))
+            || (length, group) == (19, 13); // UnionPay's six and thirteen
         if LENGTHS.contains(&length)
             && whole
             && gaps.may_end()
@@ -271,6 +272,7 @@ mod tests {
             "4111-1111-\n1111-1111",
             "4111 1111 *1111* 1111",
             "41**11** `1111` 1111 __1111",
+            "620000 0000000000000",
             "411111111111111`1",
             "3782 822463\n10005",
             "3782.822463.10005",

@@ -6,7 +6,7 @@ use kuhaku_index::{
     IdKey, SparseQuery, Validity,
 };
 
-use super::random::Random;
+use crate::random::Random;
 
 /// Few words, so that visible and hidden texts share them (D5).
 const WORDS: &[&str] = &[

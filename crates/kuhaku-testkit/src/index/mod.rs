@@ -8,7 +8,6 @@ mod conformance;
 mod history;
 mod non_interference;
 mod observation;
-mod random;
 
 use std::fmt;
 

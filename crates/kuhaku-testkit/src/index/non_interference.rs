@@ -6,8 +6,8 @@ use kuhaku_index::{Fault, Fingerprint, Language, Tokenizer};
 
 use super::history::{self, Step};
 use super::observation::Observation;
-use super::random::Random;
 use super::{IndexFactory, MemoryFactory, Subject, Violation};
+use crate::random::Random;
 
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
