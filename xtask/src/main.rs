@@ -36,7 +36,8 @@ cargo xtask COMMAND
   parity                     write the tests into docs/parity.md only
   features [--test]          check each feature alone; or test crates with all their features
   examples                   run every example
-  bench SUITE [FOLDER]       measure in release mode (retrieval, abstention, security) on the sets
+  bench SUITE [FOLDER]       measure in release mode (retrieval, abstention, security, scale,
+                             scale-million) on the sets
                              that KUHAKU_BENCH_DATA names; reports go to FOLDER, else target/bench
   ci                         everything, as .ci/run does";
 
@@ -70,6 +71,7 @@ fn command(arguments: &[String]) -> Result<ExitCode> {
         ("features", []) => features::check_each_alone(&root)?,
         ("features", ["--test"]) => features::test_all(&root)?,
         ("examples", []) => examples::run_all(&root)?,
+        ("bench-probe", [task, folder]) => bench::probe(task, Path::new(folder))?,
         ("bench", [suite]) => return bench::run(&root, suite, None),
         ("bench", [suite, out]) => return bench::run(&root, suite, Some(out)),
         ("help" | "--help" | "-h", []) => println!("{USAGE}"),

@@ -10,6 +10,7 @@ mod matrix;
 mod peer;
 mod report;
 mod retrieval;
+mod scale;
 mod security;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use crate::error::{Result, cannot};
+
+pub(crate) use scale::probe;
 
 /// Where the sets are.
 const DATA: &str = "KUHAKU_BENCH_DATA";
@@ -30,21 +33,36 @@ pub(crate) fn run(root: &Path, suite: &str, out: Option<&str>) -> Result<ExitCod
         let status = again.status().map_err(|error| cannot("run the bench in release", error))?;
         return Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
+    let out = out.map_or_else(|| root.join("target/bench"), |out| root.join(out));
+    match suite {
+        "scale" => return finish(root, &out, suite, || scale::run(root, 100_000)),
+        "scale-million" => return finish(root, &out, suite, || scale::run(root, 1_000_000)),
+        _ => {}
+    }
     let Some(data) = std::env::var_os(DATA).map(PathBuf::from) else {
         println!("skipped: {DATA} is not set; it names the folder with the sets");
         return Ok(ExitCode::SUCCESS);
     };
     let data = root.join(data);
-    let out = out.map_or_else(|| root.join("target/bench"), |out| root.join(out));
+    finish(root, &out, suite, || match suite {
+        "retrieval" => retrieval::run(root, &data),
+        "abstention" => abstention::run(&data),
+        "security" => security::run(&data),
+        _ => Err(cannot(format!("run the suite {suite}"), "there is none of that name")),
+    })
+}
+
+/// Runs a suite and writes down what it found.
+fn finish(
+    root: &Path,
+    out: &Path,
+    suite: &str,
+    run: impl FnOnce() -> Result<report::Report>,
+) -> Result<ExitCode> {
     let begun = Instant::now();
-    let report = match suite {
-        "retrieval" => retrieval::run(root, &data)?,
-        "abstention" => abstention::run(&data)?,
-        "security" => security::run(&data)?,
-        _ => return Err(cannot(format!("run the suite {suite}"), "there is none of that name")),
-    };
+    let report = run()?;
     let machine = machine::describe(root);
-    report.write(&out, suite, &machine)?;
+    report.write(out, suite, &machine)?;
     println!("{}", report.markdown(&machine));
     println!("took {} s; written to {}", begun.elapsed().as_secs(), out.display());
     Ok(if report.missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

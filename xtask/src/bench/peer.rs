@@ -22,7 +22,7 @@ pub(crate) struct PeerRun {
 #[derive(Clone, Debug)]
 pub(crate) struct Installed {
     pub(crate) name: String,
-    python: PathBuf,
+    pub(crate) python: PathBuf,
     script: PathBuf,
 }
 
