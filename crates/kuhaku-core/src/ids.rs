@@ -158,6 +158,11 @@ impl TraceId {
     }
 
     /// A trace id from six random bytes.
+    /// What stands in the place of an id that is not known, `-`: for a request that has none yet.
+    pub fn unknown() -> Self {
+        Self("-".into())
+    }
+
     pub(crate) fn from_bytes(bytes: [u8; 6]) -> Self {
         Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
     }

@@ -1,5 +1,6 @@
 //! The chain: how a line is sealed to the one before it, and how a run of lines is checked.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -45,6 +46,46 @@ pub enum AuditDamage {
     AnchorMissing,
     /// The anchor was changed, or belongs to another key.
     AnchorAltered,
+}
+
+impl AuditDamage {
+    /// A stable name: `altered`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::Altered => "altered",
+            Self::Missing { .. } => "missing",
+            Self::OutOfOrder => "out_of_order",
+            Self::Unlinked => "unlinked",
+            Self::Restarted => "restarted",
+            Self::Truncated { .. } => "truncated",
+            Self::AnchorMissing => "anchor_missing",
+            Self::AnchorAltered => "anchor_altered",
+        }
+    }
+}
+
+impl fmt::Display for AuditDamage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Malformed => "this is no record: a line was cut, joined to another, or put in",
+            Self::Altered => "this record was changed",
+            Self::Missing { from, missing } => {
+                return write!(
+                    f,
+                    "records are missing before this line: {missing}, from {from} on"
+                );
+            }
+            Self::OutOfOrder => "this record stands too late, or twice",
+            Self::Unlinked => "this record does not follow the one before it",
+            Self::Restarted => "the anchor was removed or changed before this was written",
+            Self::Truncated { from, missing } => {
+                return write!(f, "the end is missing: {missing} records, from {from} on");
+            }
+            Self::AnchorMissing => "there are records and no anchor",
+            Self::AnchorAltered => "the anchor was changed, or belongs to another key",
+        })
+    }
 }
 
 /// Damage and where it is.

@@ -6,12 +6,13 @@ use super::log::AuditLog;
 use super::record::{Actor, AuditRecord};
 use super::value::{AuditField, AuditValue};
 use crate::error::{Failure, Kind};
+use crate::ids::TraceId;
 use crate::masking::Masked;
 
 /// Stands for a request from its begin to its end.
 ///
 /// Finish it with an outcome. A guard that is dropped instead records `cancelled`, or `panic` while
-/// its thread unwinds; so neither an early return nor a dropped future goes without a record.
+/// its thread unwinds, without waiting even in a strict log; so neither an early return nor a dropped future goes without a record.
 ///
 /// ```
 /// use kuhaku_core::{AuditField, AuditKey, AuditLog, AuthContext, Masked, MemorySink, Runtime};
@@ -35,11 +36,20 @@ pub struct AuditGuard {
     log: AuditLog,
     /// Taken when the record is handed over; none from the start in a disabled log.
     draft: Option<AuditRecord>,
+    /// How the request has ended, when that is known before the record is complete.
+    outcome: Option<AuditCode>,
 }
 
 impl AuditGuard {
     pub(super) fn new(log: AuditLog, draft: Option<AuditRecord>) -> Self {
-        Self { log, draft }
+        Self { log, draft, outcome: None }
+    }
+
+    /// Gives the request its id, when that becomes known after the begin.
+    pub fn trace_id(&mut self, trace_id: &TraceId) {
+        if let Some(draft) = &mut self.draft {
+            draft.set_trace_id(trace_id.clone());
+        }
     }
 
     /// Says who asks, when that becomes known after the begin.
@@ -71,13 +81,19 @@ impl AuditGuard {
         }
     }
 
+    /// Says how the request has ended while its record still waits for something: a guard that is
+    /// dropped from here on records this outcome.
+    pub fn outcome(&mut self, outcome: impl Into<AuditCode>) {
+        self.outcome = Some(outcome.into());
+    }
+
     /// Ends the request and hands its record over.
     ///
     /// # Errors
     /// In a strict log only, when the record was not written in time: the request must fail then.
     /// A record that was handed over before that may still be written.
     pub fn finish(mut self, outcome: impl Into<AuditCode>) -> Result<()> {
-        self.hand_over(outcome.into())
+        self.hand_over(outcome.into(), true)
     }
 
     /// Ends the request with the outcome `error` and the code of the failure.
@@ -86,23 +102,23 @@ impl AuditGuard {
     /// As [`finish`](Self::finish).
     pub fn fail<K: Kind>(mut self, failure: &Failure<K>) -> Result<()> {
         self.error(failure.code());
-        self.hand_over(AuditCode::ERROR)
+        self.hand_over(AuditCode::ERROR, true)
     }
 
-    fn hand_over(&mut self, outcome: AuditCode) -> Result<()> {
+    fn hand_over(&mut self, outcome: AuditCode, wait: bool) -> Result<()> {
         let (Some(mut record), Some((_, runtime))) = (self.draft.take(), self.log.means()) else {
             return Ok(());
         };
         record.end(outcome, runtime.now());
-        self.log.submit(record)
+        self.log.submit(record, wait)
     }
 }
 
 impl Drop for AuditGuard {
     fn drop(&mut self) {
         let panicking = std::thread::panicking();
-        let outcome = if panicking { AuditCode::PANIC } else { AuditCode::CANCELLED };
+        let unsaid = if panicking { AuditCode::PANIC } else { AuditCode::CANCELLED };
         // Nobody is left to hear of a failure; it is counted.
-        let _ = self.hand_over(outcome);
+        let _ = self.hand_over(self.outcome.unwrap_or(unsaid), false);
     }
 }

@@ -3,6 +3,10 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::SignedDuration;
 
 use super::Result;
 use super::anchor::{Anchor, Found};
@@ -18,6 +22,9 @@ use crate::Timestamp;
 
 const TRIED: &str = "write to the audit log";
 
+/// How often it is looked for files that are too old.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_hours(1);
+
 /// Choices of a [`JsonlSink`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -28,11 +35,14 @@ pub struct JsonlOptions {
     /// Whether each record is forced to the disk before it counts as written. Off unless set:
     /// records then survive `kill -9` and a crash of the process, not a loss of power.
     pub sync: bool,
+    /// How long rotated files are kept after their last record; for ever unless set. The log's thread
+    /// looks with its first record and then once an hour.
+    pub keep: Option<Duration>,
 }
 
 impl Default for JsonlOptions {
     fn default() -> Self {
-        Self { max_bytes: 64 * 1024 * 1024, sync: false }
+        Self { max_bytes: 64 * 1024 * 1024, sync: false, keep: None }
     }
 }
 
@@ -50,6 +60,13 @@ impl JsonlOptions {
         self.sync = sync;
         self
     }
+
+    /// Removes rotated files that are older.
+    #[must_use]
+    pub fn keep(mut self, keep: Duration) -> Self {
+        self.keep = Some(keep);
+        self
+    }
 }
 
 /// Appends records to a file, one JSON object per line.
@@ -63,12 +80,14 @@ pub struct JsonlSink {
     files: Files,
     key: AuditKey,
     options: JsonlOptions,
+    /// When it was last looked for files that are too old.
+    looked: Arc<Mutex<Option<Timestamp>>>,
 }
 
 impl JsonlSink {
     /// A sink for the log at `path`. Touches no file.
     pub fn new(path: impl Into<PathBuf>, key: AuditKey, options: JsonlOptions) -> Self {
-        Self { files: Files::new(path.into()), key, options }
+        Self { files: Files::new(path.into()), key, options, looked: Arc::default() }
     }
 
     /// The path of the newest file.
@@ -227,6 +246,24 @@ impl JsonlSink {
 impl AuditSink for JsonlSink {
     fn write(&self, record: &AuditRecord) -> Result<()> {
         self.append(record).map_err(|source| unwritable(TRIED, source))
+    }
+
+    /// Prunes as [`JsonlOptions::keep`] says.
+    ///
+    /// # Errors
+    /// Those of [`JsonlSink::prune`].
+    fn upkeep(&self, now: Timestamp) -> Result<()> {
+        let Some(keep) = self.options.keep else { return Ok(()) };
+        {
+            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+            if looked.is_some_and(|at| now.duration_since(at) < LOOK_AGAIN) {
+                return Ok(());
+            }
+            *looked = Some(now);
+        }
+        // Nothing is older than the beginning of time.
+        let Ok(before) = now.checked_sub(keep) else { return Ok(()) };
+        self.prune(before).map(drop)
     }
 
     /// # Errors

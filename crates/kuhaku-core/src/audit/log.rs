@@ -15,7 +15,7 @@ use super::queue::{Queue, Refused};
 use super::record::{Actor, AuditRecord};
 use super::sink::AuditSink;
 use crate::ids::TraceId;
-use crate::runtime::Runtime;
+use crate::runtime::{Announcement, Runtime};
 
 /// Counts records that a sink has taken, by outcome.
 const RECORDS: &str = "audit_records_total";
@@ -24,6 +24,9 @@ const FAILURES: &str = "audit_failures_total";
 
 /// How long the last handle of a log waits for what is still in the queue.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// The key of the announcement that records are lost.
+const ANNOUNCED: &str = "audit";
 
 const TRIED: &str = "write the audit record";
 
@@ -82,6 +85,11 @@ impl AuditLog {
         AuditGuard::new(self.clone(), draft)
     }
 
+    /// Whether requests wait for their records, and fail without them.
+    pub fn is_strict(&self) -> bool {
+        self.0.as_ref().is_some_and(|parts| parts.strict.is_some())
+    }
+
     /// Waits until all records so far have gone to the sink, at most for `limit`.
     ///
     /// # Errors
@@ -98,15 +106,18 @@ impl AuditLog {
         self.0.as_deref().map(|parts| (&parts.key, &parts.runtime))
     }
 
-    /// Hands a record over. Errors are for strict requests; others have them counted.
-    pub(super) fn submit(&self, record: AuditRecord) -> Result<()> {
+    /// Hands a record over. Errors are for strict requests that wait; others have them counted and
+    /// announced.
+    pub(super) fn submit(&self, record: AuditRecord, wait: bool) -> Result<()> {
         let Some(parts) = self.0.as_deref() else { return Ok(()) };
         match parts.strict {
-            Some(limit) => parts.submit_and_wait(record, after(limit)),
-            None => {
+            Some(limit) if wait => parts.submit_and_wait(record, after(limit)),
+            _ => {
                 let put = parts.queue.put(Job { record, written: None }, None);
                 if let Err(refused) = put {
-                    lost(&parts.runtime, &refusal(refused));
+                    let error = refusal(refused);
+                    lost(&parts.runtime, &error);
+                    announce(&parts.runtime, &error);
                 }
                 Ok(())
             }
@@ -165,6 +176,11 @@ fn lost(runtime: &Runtime, error: &AuditError) {
     tracing::error!(code = error.code(), "an audit record was lost");
 }
 
+/// Where no request can be told of a loss, a person is, once.
+fn announce(runtime: &Runtime, error: &AuditError) {
+    runtime.announce(&Announcement::new(ANNOUNCED, format!("an audit record was lost: {error}")));
+}
+
 /// Says that the thread has ended, even when it unwinds.
 struct Ending(Arc<Queue<Job>>);
 
@@ -193,9 +209,17 @@ fn run(queue: Arc<Queue<Job>>, sink: &dyn AuditSink, runtime: &Runtime) {
             let _ = catch_unwind(AssertUnwindSafe(|| lost(runtime, &error)));
             Err(error)
         });
-        if let Some(written) = written {
+        match (written, result) {
             // The request may have given up waiting.
-            let _ = written.send(result);
+            (Some(written), result) => drop(written.send(result)),
+            (None, Err(error)) => {
+                let _ = catch_unwind(AssertUnwindSafe(|| announce(runtime, &error)));
+            }
+            (None, Ok(())) => {}
+        }
+        let kept = catch_unwind(AssertUnwindSafe(|| sink.upkeep(record.time())));
+        if let Ok(Err(error)) = kept {
+            tracing::warn!(code = error.code(), "the audit log was not kept in order");
         }
     }
 }
@@ -227,7 +251,8 @@ impl AuditLogBuilder {
     }
 
     /// Makes every request wait until its record is written, at most for `limit`; one whose record
-    /// could not be written fails. The thread of the request is held meanwhile.
+    /// could not be written fails. The thread of the request is held meanwhile, so that asynchronous
+    /// code finishes its guards on a thread for blocking work.
     pub fn strict(mut self, limit: Duration) -> Self {
         self.strict = Some(limit);
         self

@@ -98,6 +98,10 @@ impl AuditRecord {
         self.actor = actor;
     }
 
+    pub(super) fn set_trace_id(&mut self, trace_id: TraceId) {
+        self.trace_id = trace_id;
+    }
+
     pub(super) fn set_input(&mut self, hash: Digest, masked: &Masked) {
         self.input_hash = Some(hash);
         self.input_excerpt = Some(first(masked.text(), MAX_EXCERPT));

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::Result;
 use super::error::{AuditError, AuditErrorKind};
 use super::record::AuditRecord;
+use crate::Timestamp;
 
 /// Takes records, one after the other, on the thread of an [`AuditLog`](super::AuditLog).
 ///
@@ -19,6 +20,15 @@ pub trait AuditSink: Send + Sync + fmt::Debug {
     /// # Errors
     /// When the record was not written.
     fn write(&self, record: &AuditRecord) -> Result<()>;
+
+    /// Does what no request should wait for, such as removing what is too old. Called on the same
+    /// thread after each record has been acknowledged; `now` is the record's time.
+    ///
+    /// # Errors
+    /// When something is left undone. It is logged, and tried again later.
+    fn upkeep(&self, _now: Timestamp) -> Result<()> {
+        Ok(())
+    }
 
     /// Whether records can be written, as far as can be told without writing; for a check at the
     /// start of a program. Creates nothing.
@@ -35,6 +45,10 @@ macro_rules! forward {
         impl<S: AuditSink + ?Sized> AuditSink for $pointer<S> {
             fn write(&self, record: &AuditRecord) -> Result<()> {
                 (**self).write(record)
+            }
+
+            fn upkeep(&self, now: Timestamp) -> Result<()> {
+                (**self).upkeep(now)
             }
 
             fn check(&self) -> Result<()> {

@@ -1,10 +1,12 @@
 //! The fields that a tool adds to its records.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use serde::Serialize;
 
 use super::code::{AuditCode, AuditId};
+use crate::masking::Redactions;
 
 /// How many ids a list in a record may have; more are left out.
 pub(super) const MAX_IDS: usize = 256;
@@ -52,7 +54,7 @@ impl<T: Into<AuditValue>> AuditField<T> {
     }
 }
 
-/// The value of a field: a code, a count, a number, or ids. Never text.
+/// The value of a field: a code, counts, a number, or ids. Never text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -67,6 +69,8 @@ pub enum AuditValue {
     Id(AuditId),
     /// Up to 256 codes or ids; more are left out.
     Ids(Vec<AuditId>),
+    /// How many of each, by code.
+    Counts(BTreeMap<AuditCode, u64>),
 }
 
 impl From<bool> for AuditValue {
@@ -102,6 +106,15 @@ impl From<AuditCode> for AuditValue {
 impl From<AuditId> for AuditValue {
     fn from(id: AuditId) -> Self {
         Self::Id(id)
+    }
+}
+
+impl From<Redactions> for AuditValue {
+    fn from(redactions: Redactions) -> Self {
+        let count = |(placeholder, count): (&'static str, usize)| {
+            (placeholder.into(), u64::try_from(count).unwrap_or(u64::MAX))
+        };
+        Self::Counts(redactions.iter().map(count).collect())
     }
 }
 

@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kuhaku_core::{
-    AuditError, AuditErrorKind, AuditLog, AuditRecord, AuditSink, CallbackSink, ChannelSink,
-    JsonlOptions, verify_audit,
+    Announcement, Announcer, AuditError, AuditErrorKind, AuditLog, AuditRecord, AuditSink,
+    CallbackSink, ChannelSink, JsonlOptions, Runtime, verify_audit,
 };
 
 use tracing::field::Field;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use super::{Counters, PATIENCE, key, log_in, request, sink};
+use super::{Counters, PATIENCE, ada, key, log_in, request, sink, trace};
 
 /// A path whose folder cannot be made, since a file is in its place.
 fn behind_a_file(folder: &std::path::Path) -> std::path::PathBuf {
@@ -197,6 +197,52 @@ fn a_strict_request_fails_when_the_sink_or_the_queue_keeps_it_too_long() {
     log.flush(PATIENCE).unwrap();
     assert_eq!(counters.of("audit_records_total:ok"), 2);
     assert_eq!(counters.of("audit_failures_total:audit.full"), 1);
+}
+
+#[test]
+fn a_guard_that_is_dropped_waits_for_nothing_in_a_strict_log() {
+    let (gate, _entering, opening) = gate();
+    let counters = Counters::default();
+    let a_day = Duration::from_secs(86_400);
+    let log =
+        AuditLog::builder(key(), gate).runtime(counters.runtime()).strict(a_day).start().unwrap();
+    drop(log.begin("lookup", &trace(), &ada()));
+    opening.send(()).unwrap();
+    log.flush(PATIENCE).unwrap();
+    assert_eq!(counters.of("audit_records_total:cancelled"), 1);
+}
+
+/// What a person heard.
+#[derive(Clone, Debug, Default)]
+struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Announcer for Heard {
+    fn announce(&self, announcement: &Announcement) {
+        self.0.lock().unwrap().push(announcement.text.clone());
+    }
+}
+
+/// AUD-04: the part about those who run it.
+#[test]
+fn losses_are_announced_once_and_not_where_the_request_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = behind_a_file(folder.path());
+    let heard = |strict: bool| {
+        let heard = Heard::default();
+        let runtime = Runtime::builder().announcer(heard.clone()).build();
+        let log =
+            AuditLog::builder(key(), sink(&path, JsonlOptions::default())).runtime(runtime.clone());
+        let log = if strict { log.strict(PATIENCE) } else { log }.start().unwrap();
+        for hits in 0..3 {
+            assert_eq!(request(&log, hits, "ok").is_err(), strict);
+        }
+        log.flush(PATIENCE).unwrap();
+        heard.0.lock().unwrap().clone()
+    };
+    let once = heard(false);
+    assert_eq!(once.len(), 1, "{once:?}");
+    assert!(once[0].contains("check the path of the audit log"), "{once:?}");
+    assert!(heard(true).is_empty());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use kuhaku_core::{
     AuditCode, AuditField, AuditId, AuditLog, AuditRecord, AuditValue, Error, ErrorKind, Masked,
-    MemorySink,
+    MemorySink, Placeholder, Redactions, TraceId,
 };
 
 use super::{HITS, PATIENCE, ada, key, request, trace};
@@ -54,6 +54,44 @@ fn a_request_that_returns_early_has_one_record_as_cancelled() {
     });
     assert_eq!(only(&records).outcome(), AuditCode::CANCELLED);
     assert_eq!(only(&records).attribute("hits"), Some(&AuditValue::Count(2)));
+}
+
+#[test]
+fn an_outcome_that_was_said_is_recorded_when_the_guard_is_dropped() {
+    let records = recorded(|log| {
+        let mut guard = log.begin("lookup", &trace(), &ada());
+        guard.outcome("ok");
+        drop(guard);
+    });
+    assert_eq!(only(&records).outcome(), AuditCode::OK);
+}
+
+#[test]
+fn a_request_may_get_its_id_after_its_begin() {
+    let records = recorded(|log| {
+        let mut guard = log.begin("lookup", &TraceId::unknown(), &ada());
+        guard.trace_id(&trace());
+        guard.finish("ok").unwrap();
+        log.begin("lookup", &TraceId::unknown(), &ada()).finish("ok").unwrap();
+    });
+    let ids: Vec<_> = records.iter().map(|record| record.trace_id().as_str()).collect();
+    assert_eq!(ids, [trace().as_str(), "-"]);
+}
+
+#[test]
+fn counts_of_what_was_masked_stand_under_their_placeholders() {
+    const REDACTIONS: AuditField<Redactions> = AuditField::new("redactions");
+    let mut redactions = Redactions::default();
+    for placeholder in [Placeholder::Ip, Placeholder::Email, Placeholder::Email] {
+        redactions.add(placeholder);
+    }
+    let records = recorded(|log| {
+        let mut guard = log.begin("lookup", &trace(), &ada());
+        guard.set(REDACTIONS, redactions.clone());
+        guard.finish("ok").unwrap();
+    });
+    let value = serde_json::to_string(only(&records).attribute("redactions").unwrap()).unwrap();
+    assert_eq!(value, r#"{"[EMAIL]":2,"[IP]":1}"#);
 }
 
 #[test]

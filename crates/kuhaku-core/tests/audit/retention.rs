@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use kuhaku_core::{AuditLog, JsonlOptions, JsonlSink, Runtime, Timestamp, verify_audit};
 
@@ -81,4 +82,39 @@ fn there_is_nothing_to_prune_where_there_is_no_log_and_nothing_is_created() {
     let sink = sink(&log_in(folder.path()), JsonlOptions::default());
     assert_eq!(sink.prune(day(1)).unwrap(), kuhaku_core::Pruned::default());
     assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
+}
+
+#[test]
+fn a_log_that_keeps_files_for_some_days_removes_older_ones_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log_in(folder.path());
+    a_file_a_day(&path, 1..=5);
+    let two_days = Duration::from_secs(2 * 24 * 60 * 60);
+    let keeping = sink(&path, JsonlOptions::default().max_bytes(1).keep(two_days));
+    let on = |at: Timestamp| {
+        let runtime = kuhaku_testkit::fixed_runtime(at);
+        let log = AuditLog::builder(key(), keeping.clone()).runtime(runtime).start().unwrap();
+        request(&log, 0, "ok").unwrap();
+        log.flush(PATIENCE).unwrap();
+        let verification = verify_audit(&path, &key()).unwrap();
+        assert!(verification.is_intact(), "{verification:?}");
+        verification.records
+    };
+    assert_eq!(on(day(6)), 3, "those of days 4, 5 and 6");
+    // It looks again when an hour has passed, not with every record.
+    let minutes_later = "2026-03-06T12:30:00Z".parse().unwrap();
+    assert_eq!(on(minutes_later), 4);
+    assert_eq!(on(day(8)), 3, "two of day 6, and one of day 8");
+}
+
+#[test]
+fn a_file_that_says_it_is_young_is_kept_without_being_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log_in(folder.path());
+    let sink = a_file_a_day(&path, 1..=3);
+    let first = path.with_file_name("kuhaku_audit.000000000001.jsonl");
+    let changed = fs::read_to_string(&first).unwrap().replace("lookup", "lookep");
+    fs::write(&first, changed).unwrap();
+    assert_eq!(sink.prune(day(1)).unwrap().files, 0);
+    assert_eq!(sink.prune(day(2)).unwrap_err().code(), "audit.damaged");
 }
