@@ -6,6 +6,7 @@
 //! |---|---|
 //! | (always) | [`fixed_runtime`]: a clock that stands still, bytes that repeat |
 //! | `llm` | `ScriptedLlm`: a model that follows a script |
+//! | `providers` | `transcript`: a server that follows a script to the byte; `providers`: the suite of `LlmProvider` |
 //! | `index` | the conformance suite of `ChunkIndex`, and the suite of R4 |
 //! | `planted` | `planted`: values of all kinds that masking must not let through |
 //!
@@ -18,8 +19,12 @@ pub mod index;
 mod llm;
 #[cfg(feature = "planted")]
 mod planted;
+#[cfg(feature = "providers")]
+pub mod providers;
 #[cfg(any(feature = "index", feature = "planted"))]
 mod random;
+#[cfg(feature = "providers")]
+pub mod transcript;
 
 pub use clock::fixed_runtime;
 #[cfg(feature = "llm")]

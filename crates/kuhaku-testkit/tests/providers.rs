@@ -1,0 +1,1 @@
+//! The suite of providers finds what is wrong with one.
