@@ -13,7 +13,7 @@ use tantivy::{Index, Searcher, doc};
 fn timed(searcher: &Searcher, parser: &QueryParser, queries: &str) -> f64 {
     let search = |query: &str| {
         let query = parser.parse_query(query).unwrap();
-        black_box(searcher.search(&query, &TopDocs::with_limit(10).order_by_score()).unwrap());
+        black_box(searcher.search(&query, &TopDocs::with_limit(10)).unwrap());
     };
     queries.lines().for_each(search);
     let mut times: Vec<f64> = queries
