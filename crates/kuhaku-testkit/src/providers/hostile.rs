@@ -8,10 +8,10 @@ use crate::transcript::{Reply, TranscriptServer};
 /// What a provider may read of one reply, and what the network may hold besides.
 const MOST: u64 = 64 << 20;
 
-/// Adds four times what may be read.
+/// Adds twice what may be read.
 fn flooded(reply: Reply) -> Reply {
     let piece = vec![b'a'; 64 << 10];
-    let times = 4 * MOST / piece.len() as u64;
+    let times = 2 * MOST / piece.len() as u64;
     reply.flood(piece, times)
 }
 

@@ -20,7 +20,7 @@ pub(super) const QUESTION: &str = "planted-question: how long is the notice peri
 pub(super) const CONTENT: &str = "planted-content";
 
 /// More than any step that is not meant to wait takes on a busy machine.
-pub(super) const SOON: Duration = Duration::from_secs(10);
+pub(super) const SOON: Duration = Duration::from_secs(5);
 
 /// The short limit in cases about limits, far below [`SOON`].
 pub(super) const SHORT: Duration = Duration::from_millis(150);

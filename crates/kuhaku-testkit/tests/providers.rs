@@ -1,1 +1,0 @@
-//! The suite of providers finds what is wrong with one.
