@@ -28,6 +28,19 @@ pub enum Mode {
     Empty,
 }
 
+impl Mode {
+    /// The stable name, as in the JSON of answers and in the audit.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Generated => "generated",
+            Self::Extractive => "extractive",
+            Self::Abstained => "abstained",
+            Self::Refused => "refused",
+            Self::Empty => "empty",
+        }
+    }
+}
+
 /// A chunk that an answer rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]

@@ -5,24 +5,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kuhaku_core::{
-    ChatRequest, Fence, InjectionGuard, LlmProvider, Masker, PiiMasker, Redactions, Runtime,
-    Section as _, TraceId,
+    AuditLog, ChatRequest, Fence, InjectionGuard, LlmProvider, Masker, Redactions, Runtime, TraceId,
 };
-use kuhaku_index::{ChunkIndex, ChunkReader};
+use kuhaku_index::{ChunkIndex, ChunkReader, Filter};
 
 use crate::answer::{
     Answer, Citation, Found, JSON_VERSION, Mode, Retrieved, SearchAnswer, Skipped, Source, Timings,
 };
+use crate::builder::RagEngineBuilder;
 use crate::citation::{citations, tag};
 use crate::diversity::diversify;
 use crate::error::{Adopt as _, Result};
 use crate::extract::extract;
 use crate::messages::Messages;
 use crate::prompt::{Canary, Prompt, is_no_answer, user};
-use crate::question::{Question, terms};
+use crate::question::Question;
+use crate::record::RequestRecord;
+use crate::redactions;
 use crate::request::AskRequest;
-use crate::retrieve::{Hit, RetrievalRequest, Retriever, SparseRetriever};
+use crate::retrieve::{Hit, RetrievalRequest, Retriever};
 use crate::settings::{ModelSettings, RagSettings};
+use crate::withheld::{Afterwards, Withheld};
 
 /// The longest question that is read, in bytes; the rest is cut off at a character.
 const LONGEST_QUESTION: usize = 32 * 1024;
@@ -33,104 +36,19 @@ const LONGEST_QUESTION: usize = 32 * 1024;
 /// on (R7).
 #[derive(Clone, Debug)]
 pub struct RagEngine {
-    index: Arc<dyn ChunkIndex>,
-    retriever: Arc<dyn Retriever>,
-    model: Option<Arc<dyn LlmProvider>>,
-    masker: Arc<dyn Masker>,
-    guard: InjectionGuard,
-    settings: RagSettings,
-    model_settings: ModelSettings,
-    messages: Messages,
-    prompt: Prompt,
-    runtime: Runtime,
-}
-
-/// Makes a [`RagEngine`].
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct RagEngineBuilder {
-    index: Arc<dyn ChunkIndex>,
-    retriever: Option<Arc<dyn Retriever>>,
-    model: Option<Arc<dyn LlmProvider>>,
-    masker: Arc<dyn Masker>,
-    settings: RagSettings,
-    model_settings: ModelSettings,
-    messages: Messages,
-    prompt: Prompt,
-    runtime: Runtime,
-}
-
-impl RagEngineBuilder {
-    /// Finds chunks another way. The engine checks the scope again on whatever it returns.
-    pub fn retriever(mut self, retriever: impl Retriever + 'static) -> Self {
-        self.retriever = Some(Arc::new(retriever));
-        self
-    }
-
-    /// Writes answers with a model. Without one, answers are extractive.
-    pub fn model(mut self, model: Arc<dyn LlmProvider>) -> Self {
-        self.model = Some(model);
-        self
-    }
-
-    /// Masks questions another way. It should be the masker that the documents were masked with.
-    pub fn masker(mut self, masker: Arc<dyn Masker>) -> Self {
-        self.masker = masker;
-        self
-    }
-
-    /// Sets the settings of retrieval and answers.
-    pub fn settings(mut self, settings: RagSettings) -> Self {
-        self.settings = settings;
-        self
-    }
-
-    /// Sets the settings of the language model.
-    pub fn model_settings(mut self, settings: ModelSettings) -> Self {
-        self.model_settings = settings;
-        self
-    }
-
-    /// Sets the sentences that stand in place of an answer.
-    pub fn messages(mut self, messages: Messages) -> Self {
-        self.messages = messages;
-        self
-    }
-
-    /// Sets the application's part of the prompt.
-    pub fn prompt(mut self, prompt: Prompt) -> Self {
-        self.prompt = prompt;
-        self
-    }
-
-    /// Sets clock, random bytes, metrics and announcements.
-    pub fn runtime(mut self, runtime: Runtime) -> Self {
-        self.runtime = runtime;
-        self
-    }
-
-    /// The finished engine.
-    ///
-    /// # Errors
-    /// `core.invalid_settings` listing every setting that is out of range.
-    pub fn build(self) -> Result<RagEngine> {
-        self.settings.validate().adopt()?;
-        self.model_settings.validate().adopt()?;
-        let retriever =
-            self.retriever.unwrap_or_else(|| Arc::new(SparseRetriever::new(self.settings.bm25())));
-        Ok(RagEngine {
-            index: self.index,
-            retriever,
-            model: self.model,
-            masker: self.masker,
-            guard: InjectionGuard::new(),
-            settings: self.settings,
-            model_settings: self.model_settings,
-            messages: self.messages,
-            prompt: self.prompt,
-            runtime: self.runtime,
-        })
-    }
+    pub(crate) index: Arc<dyn ChunkIndex>,
+    pub(crate) retriever: Arc<dyn Retriever>,
+    pub(crate) model: Option<Arc<dyn LlmProvider>>,
+    pub(crate) masker: Arc<dyn Masker>,
+    pub(crate) guard: InjectionGuard,
+    pub(crate) settings: RagSettings,
+    pub(crate) model_settings: ModelSettings,
+    pub(crate) messages: Messages,
+    pub(crate) prompt: Prompt,
+    pub(crate) runtime: Runtime,
+    pub(crate) audit: AuditLog,
+    pub(crate) count_withheld: bool,
+    pub(crate) afterwards: Afterwards,
 }
 
 /// A question that has passed masking, and what belongs to its request.
@@ -138,7 +56,12 @@ struct Asked {
     question: String,
     redactions: Redactions,
     trace_id: TraceId,
-    begun: Instant,
+}
+
+/// Why a question is not searched for.
+enum Stop {
+    Blank,
+    Attack,
 }
 
 /// What was found for a question.
@@ -156,57 +79,56 @@ struct Weighed {
 impl RagEngine {
     /// An engine over an index, with default parts.
     pub fn builder(index: Arc<dyn ChunkIndex>) -> RagEngineBuilder {
-        RagEngineBuilder {
-            index,
-            retriever: None,
-            model: None,
-            masker: Arc::new(PiiMasker::new()),
-            settings: RagSettings::default(),
-            model_settings: ModelSettings::default(),
-            messages: Messages::default(),
-            prompt: Prompt::new(),
-            runtime: Runtime::system(),
-        }
+        RagEngineBuilder::new(index)
     }
 
-    /// Answers a question.
-    ///
-    /// # Errors
-    /// Those of the index, of a custom retriever and of the model. Having no answer is no error:
-    /// see [`Answer::mode`].
-    pub async fn ask(&self, request: &AskRequest) -> Result<Answer> {
-        let asked = self.begin(request)?;
-        let mut answer = self.respond(request, &asked).await?;
-        answer.timings.total = asked.begun.elapsed();
+    pub(crate) async fn answer(
+        &self,
+        request: &AskRequest,
+        record: &mut RequestRecord,
+    ) -> Result<Answer> {
+        let asked = self.read(request, record)?;
+        let mut answer = self.respond(request, &asked, record).await?;
+        answer.timings.total = record.begun().elapsed();
+        record.answered(&answer);
         Ok(answer)
     }
 
-    async fn respond(&self, request: &AskRequest, asked: &Asked) -> Result<Answer> {
+    async fn respond(
+        &self,
+        request: &AskRequest,
+        asked: &Asked,
+        record: &mut RequestRecord,
+    ) -> Result<Answer> {
         let messages = &self.messages;
-        if asked.question.is_empty() {
-            return Ok(plain(asked, Mode::Empty, &messages.empty_question));
+        if let Some(stop) = self.screen(asked, record) {
+            return Ok(match stop {
+                Stop::Blank => plain(asked, Mode::Empty, &messages.empty_question),
+                Stop::Attack => plain(asked, Mode::Refused, &messages.refused),
+            });
         }
-        if self.guard.screen(&asked.question).blocked().is_some() {
-            return Ok(plain(asked, Mode::Refused, &messages.refused));
-        }
+        let filter = self.filter(request);
+        self.count_withheld(request, asked, &filter, record);
         let reader = self.index.reader(&request.scope).await.adopt()?;
         if reader.visible_chunks() == 0 {
+            record.reason("nothing_visible");
             return Ok(plain(asked, Mode::Empty, &messages.nothing_visible));
         }
-        let found = self.retrieve(request, asked, &reader).await?;
+        let found = self.retrieve(request, asked, filter, &reader, record).await?;
         let mut answer = plain(asked, Mode::Abstained, &messages.no_match);
-        answer.timings.retrieve = asked.begun.elapsed();
+        answer.timings.retrieve = record.begun().elapsed();
         let retrieved = |weighed: &Weighed| Retrieved::new(&weighed.hit, weighed.coverage);
         answer.retrieved = found.hits.iter().map(retrieved).collect();
         let threshold = self.settings.rag_confidence_threshold;
         let evidence: Vec<&Hit> =
             found.hits.iter().filter(|w| w.coverage >= threshold).map(|w| &w.hit).collect();
         if evidence.is_empty() {
+            record.reason(if found.hits.is_empty() { "no_hits" } else { "low_coverage" });
             return Ok(answer);
         }
         let begun = Instant::now();
         let written = match &self.model {
-            Some(model) => self.generate(model, asked, &evidence, &mut answer).await?,
+            Some(model) => self.generate(model, asked, &evidence, &mut answer, record).await?,
             None => {
                 answer.skipped.push(Skipped::new("generate", "no_model"));
                 let limit = self.settings.extractive_sentences;
@@ -215,53 +137,106 @@ impl RagEngine {
             }
         };
         answer.timings.generate = begun.elapsed();
-        if let Some((mode, text)) = written {
-            self.fill(&mut answer, mode, text, &evidence);
+        record.generated(answer.timings.generate);
+        match written {
+            Some((mode, text)) => self.fill(&mut answer, mode, text, &evidence),
+            None => record.reason("no_answer_in_sources"),
         }
         Ok(answer)
     }
 
-    /// Finds chunks without answering.
-    ///
-    /// # Errors
-    /// Those of the index and of a custom retriever.
-    pub async fn search(&self, request: &AskRequest) -> Result<SearchAnswer> {
-        let asked = self.begin(request)?;
-        let mut skipped = Vec::new();
-        let mut hits = Vec::new();
-        if asked.question.is_empty() {
-            skipped.push(Skipped::new("retrieve", "empty_query"));
-        } else if self.guard.screen(&asked.question).blocked().is_some() {
-            skipped.push(Skipped::new("retrieve", "refused"));
-        } else {
-            let reader = self.index.reader(&request.scope).await.adopt()?;
-            hits = self.retrieve(request, &asked, &reader).await?.hits;
+    pub(crate) async fn find(
+        &self,
+        request: &AskRequest,
+        record: &mut RequestRecord,
+    ) -> Result<SearchAnswer> {
+        let asked = self.read(request, record)?;
+        let (mut skipped, mut hits) = (Vec::new(), Vec::new());
+        match self.screen(&asked, record) {
+            Some(Stop::Blank) => skipped.push(Skipped::new("retrieve", "empty_query")),
+            Some(Stop::Attack) => skipped.push(Skipped::new("retrieve", "refused")),
+            None => {
+                let filter = self.filter(request);
+                self.count_withheld(request, &asked, &filter, record);
+                let reader = self.index.reader(&request.scope).await.adopt()?;
+                hits = self.retrieve(request, &asked, filter, &reader, record).await?.hits;
+                if hits.is_empty() {
+                    record.reason("no_hits");
+                }
+            }
         }
-        let total = asked.begun.elapsed();
+        let total = record.begun().elapsed();
         let found = |Weighed { hit, coverage }: Weighed| Found {
             retrieved: Retrieved::new(&hit, coverage),
             headings: hit.chunk.headings,
             page: hit.chunk.page,
             text: hit.chunk.text,
         };
-        Ok(SearchAnswer {
+        let answer = SearchAnswer {
             version: JSON_VERSION,
             hits: hits.into_iter().map(found).collect(),
             redactions: asked.redactions,
             skipped,
             trace_id: asked.trace_id,
             timings: Timings { retrieve: total, generate: Duration::ZERO, total },
-        })
+        };
+        record.searched(&answer);
+        Ok(answer)
     }
 
-    fn begin(&self, request: &AskRequest) -> Result<Asked> {
-        let begun = Instant::now();
+    /// The question that is asked, masked, under its trace id.
+    fn read(&self, request: &AskRequest, record: &mut RequestRecord) -> Result<Asked> {
         let trace_id = match &request.trace_id {
             Some(id) => id.clone(),
             None => self.runtime.trace_id().adopt()?,
         };
-        let (question, _, redactions) = self.masker.mask(shorten(&request.question)).into_parts();
-        Ok(Asked { question: question.trim().into(), redactions, trace_id, begun })
+        record.trace_id(&trace_id);
+        let masked = self.masker.mask(shorten(&request.question));
+        record.question(&request.question, &masked);
+        redactions::count(&self.runtime, masked.redactions());
+        let (question, _, redactions) = masked.into_parts();
+        Ok(Asked { question: question.trim().into(), redactions, trace_id })
+    }
+
+    /// Why a question is not searched for, if it is not.
+    fn screen(&self, asked: &Asked, record: &mut RequestRecord) -> Option<Stop> {
+        if asked.question.is_empty() {
+            record.reason("empty_question");
+            return Some(Stop::Blank);
+        }
+        let family = self.guard.screen(&asked.question).blocked()?;
+        record.attack(family);
+        record.reason("question_held_back");
+        Some(Stop::Attack)
+    }
+
+    /// Which chunks are eligible: those that hold today, unless the request says otherwise.
+    fn filter(&self, request: &AskRequest) -> Filter {
+        let mut filter = request.filter.clone();
+        if request.any_validity {
+            filter.valid_on = None;
+        } else if filter.valid_on.is_none() {
+            filter.valid_on = Some(self.runtime.today());
+        }
+        filter
+    }
+
+    /// Has what is withheld counted when the answer has been given, if that is wanted.
+    fn count_withheld(
+        &self,
+        request: &AskRequest,
+        asked: &Asked,
+        filter: &Filter,
+        record: &mut RequestRecord,
+    ) {
+        if self.count_withheld {
+            record.count_withheld(Withheld {
+                index: self.index.clone(),
+                question: asked.question.clone(),
+                scope: request.scope.clone(),
+                filter: filter.clone(),
+            });
+        }
     }
 
     /// Chunks for a question, best first: found in scope, checked again, made diverse, cut, weighed.
@@ -269,15 +244,11 @@ impl RagEngine {
         &self,
         request: &AskRequest,
         asked: &Asked,
+        filter: Filter,
         reader: &Arc<dyn ChunkReader>,
+        record: &mut RequestRecord,
     ) -> Result<Retrieval> {
         let top_k = request.top_k.unwrap_or(self.settings.top_k);
-        let mut filter = request.filter.clone();
-        if request.any_validity {
-            filter.valid_on = None;
-        } else if filter.valid_on.is_none() {
-            filter.valid_on = Some(self.runtime.today());
-        }
         let pool = self.settings.rerank_candidates.max(top_k);
         let retrieval =
             RetrievalRequest::new(asked.question.as_str(), reader.clone(), pool).filter(filter);
@@ -287,11 +258,10 @@ impl RagEngine {
         let mut seen = HashSet::new();
         hits.retain(|hit| seen.insert(hit.chunk.id.clone()));
         let hits = diversify(hits, self.settings.max_chunks_per_document, top_k);
+        record.found(hits.iter(), record.begun().elapsed());
         let question = Question::read(&asked.question, reader.as_ref()).await?;
         let weigh = |hit: Hit| {
-            let chunk = &hit.chunk;
-            let text = [&chunk.title, "\n", &chunk.headings.join("\n"), "\n", &chunk.text].concat();
-            let coverage = question.coverage(&terms(reader.analyzer(), &text));
+            let coverage = question.coverage_of(&hit.chunk, reader.analyzer());
             Weighed { hit, coverage }
         };
         let hits = hits.into_iter().map(weigh).collect();
@@ -305,6 +275,7 @@ impl RagEngine {
         asked: &Asked,
         evidence: &[&Hit],
         answer: &mut Answer,
+        record: &mut RequestRecord,
     ) -> Result<Option<(Mode, String)>> {
         let fence = Fence::new(&self.runtime).adopt()?;
         let canary = Canary::new(&self.runtime).adopt()?;
@@ -312,12 +283,15 @@ impl RagEngine {
         let chat = ChatRequest::new(system, user(&fence, &self.masker, &asked.question, evidence))
             .temperature(self.model_settings.llm_temperature as f32)
             .max_output_tokens(self.model_settings.llm_max_tokens);
+        record.model(model.id());
         let reply = model.chat(chat).await.adopt()?;
         answer.usage = Some(reply.usage);
+        record.usage(reply.usage);
         if is_no_answer(&reply.text) {
             return Ok(None);
         }
         if canary.leaked_by(&reply.text) {
+            record.reason("reply_held_back");
             return Ok(Some((Mode::Refused, self.messages.withheld.clone())));
         }
         Ok(Some((Mode::Generated, reply.text.trim().into())))

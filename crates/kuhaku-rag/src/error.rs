@@ -12,6 +12,8 @@ pub enum ErrorKind {
     Ingest(kuhaku_ingest::ErrorKind),
     /// From the index.
     Index(kuhaku_index::ErrorKind),
+    /// From the audit: a record that must be written was not.
+    Audit(kuhaku_core::AuditErrorKind),
     /// A custom retriever broke its contract.
     Retriever,
 }
@@ -22,6 +24,7 @@ impl Kind for ErrorKind {
             Self::Core(kind) => kind.code(),
             Self::Ingest(kind) => kind.code(),
             Self::Index(kind) => kind.code(),
+            Self::Audit(kind) => kind.code(),
             Self::Retriever => "rag.retriever",
         }
     }
@@ -31,6 +34,7 @@ impl Kind for ErrorKind {
             Self::Core(kind) => kind.status(),
             Self::Ingest(kind) => kind.status(),
             Self::Index(kind) => kind.status(),
+            Self::Audit(kind) => kind.status(),
             Self::Retriever => Status::Permanent,
         }
     }
@@ -58,3 +62,9 @@ macro_rules! adopt {
     )+};
 }
 adopt!(kuhaku_core => Core, kuhaku_ingest => Ingest, kuhaku_index => Index);
+
+impl<T> Adopt<T> for Result<T, kuhaku_core::AuditError> {
+    fn adopt(self) -> Result<T> {
+        self.map_err(|error| error.map_kind(ErrorKind::Audit))
+    }
+}

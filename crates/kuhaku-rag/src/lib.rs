@@ -51,10 +51,13 @@
 //!   custom retriever returns is checked against it again.
 //! - R6: questions, titles and texts enter a prompt through a fence alone, their tags disarmed.
 //! - R7: masking and the injection guard have no switch.
+//! - R8: with an audit log, every question and search leaves one record, however it ends.
 //! - R9: raw signals stand on every hit; abstention is decided on coverage, which is absolute.
 //! - Ingesting a document again never widens who may see it by accident ([`TagRule`]).
 
 mod answer;
+mod audited;
+mod builder;
 mod citation;
 mod diversity;
 mod engine;
@@ -65,14 +68,18 @@ mod location;
 mod messages;
 mod prompt;
 mod question;
+mod record;
+mod redactions;
 mod request;
 mod retrieve;
 mod settings;
+mod withheld;
 
 pub use answer::{
     Answer, Citation, Found, Mode, Retrieved, SearchAnswer, Skipped, Source, Timings,
 };
-pub use engine::{RagEngine, RagEngineBuilder};
+pub use builder::RagEngineBuilder;
+pub use engine::RagEngine;
 pub use error::{Error, ErrorKind, Result};
 pub use ingest::{
     DocumentOutcome, DocumentReport, IngestOptions, IngestProgress, IngestReport, Ingestor, Note,

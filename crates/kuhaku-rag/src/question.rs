@@ -6,7 +6,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use kuhaku_index::{Analyzer, ChunkReader, TermStatistics, Token, inverse_document_frequency};
+use kuhaku_index::{
+    Analyzer, ChunkReader, StoredChunk, TermStatistics, Token, inverse_document_frequency,
+};
 
 use crate::error::{Adopt as _, Result};
 
@@ -100,6 +102,12 @@ impl Question {
         }
         let total = words.iter().map(|word| word.weight).sum();
         Self { words, total }
+    }
+
+    /// The share of the question that a chunk holds, with the title and headings above it.
+    pub(crate) fn coverage_of(&self, chunk: &StoredChunk, analyzer: &Analyzer) -> f64 {
+        let text = [&chunk.title, "\n", &chunk.headings.join("\n"), "\n", &chunk.text].concat();
+        self.coverage(&terms(analyzer, &text))
     }
 
     /// The share of the question that a text with these terms holds, from 0 to 1; 0 when the

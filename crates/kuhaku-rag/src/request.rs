@@ -17,6 +17,8 @@ pub struct AskRequest {
     pub filter: Filter,
     /// Whether documents that do not hold on the filter's day are eligible all the same.
     pub any_validity: bool,
+    /// Who asks, for the audit; empty for nobody in particular. It gives no rights.
+    pub identity: String,
     /// The id of the request; a fresh one when absent.
     pub trace_id: Option<TraceId>,
 }
@@ -30,6 +32,7 @@ impl AskRequest {
             top_k: None,
             filter: Filter::none(),
             any_validity: false,
+            identity: String::new(),
             trace_id: None,
         }
     }
@@ -52,6 +55,13 @@ impl AskRequest {
     #[must_use]
     pub fn any_validity(mut self) -> Self {
         self.any_validity = true;
+        self
+    }
+
+    /// Says who asks, for the audit.
+    #[must_use]
+    pub fn identity(mut self, identity: impl Into<String>) -> Self {
+        self.identity = identity.into();
         self
     }
 

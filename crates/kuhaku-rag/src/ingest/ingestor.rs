@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kuhaku_core::{AccessTags, DocumentId, InjectionGuard, Masker, Section as _};
+use kuhaku_core::{AccessTags, DocumentId, InjectionGuard, Masker, Runtime, Section as _};
 use kuhaku_index::{
     Batch, ChangeOutcome, ChunkIndex, ChunkRecord, ContentHash, DocumentRecord, Fingerprint,
     Language, Tokenizer, Validity,
@@ -20,6 +20,7 @@ use crate::ingest::reading::{Item, Pending, Reading};
 use crate::ingest::report::{DocumentOutcome, DocumentReport, IngestReport, Note};
 use crate::ingest::text::TextDocument;
 use crate::location::{Location, require_paths, resolve};
+use crate::redactions;
 use crate::settings::RagSettings;
 
 /// Reads, masks, chunks and screens documents, and puts them into an index.
@@ -33,6 +34,7 @@ pub struct Ingestor {
     preparer: Preparer,
     settings: RagSettings,
     base: Option<PathBuf>,
+    runtime: Runtime,
 }
 
 impl Ingestor {
@@ -58,7 +60,14 @@ impl Ingestor {
         if let Some(limit) = settings.max_upload_bytes {
             preparer = preparer.max_bytes(limit);
         }
-        Ok(Self { index, masker, preparer, settings, base })
+        Ok(Self { index, masker, preparer, settings, base, runtime: Runtime::system() })
+    }
+
+    /// Counts what is masked in the metrics of this handle: `masking_redactions_total` by placeholder.
+    #[must_use]
+    pub fn runtime(mut self, runtime: Runtime) -> Self {
+        self.runtime = runtime;
+        self
     }
 
     /// The fingerprint of an index that is filled under these settings; parts without a setting
@@ -287,6 +296,7 @@ impl Ingestor {
         line.id = Some(id.clone());
         line.chunks = prepared.chunks.len();
         line.quarantined = prepared.quarantined();
+        redactions::count(&self.runtime, &prepared.redactions);
         line.redactions = prepared.redactions.clone();
         let note =
             |warning: &kuhaku_ingest::Warning| Note::new(warning.code(), warning.to_string());

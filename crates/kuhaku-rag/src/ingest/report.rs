@@ -108,6 +108,13 @@ impl IngestReport {
         self.documents.iter().filter(|document| document.outcome == outcome).count()
     }
 
+    /// What was masked in all documents together.
+    pub fn redactions(&self) -> Redactions {
+        let mut all = Redactions::default();
+        self.documents.iter().for_each(|document| all.merge(&document.redactions));
+        all
+    }
+
     /// How many chunks are held back.
     pub fn quarantined(&self) -> usize {
         self.documents.iter().map(|document| document.quarantined).sum()
