@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use kuhaku_core::{ChunkId, DocumentId, Scope};
 
 use crate::analysis::Analyzer;
-use crate::document::{DocumentListing, QuarantinedChunk, StoredChunk, StoredDocument};
+use crate::document::{
+    DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
+};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::identity::IdKey;
@@ -103,6 +105,13 @@ pub trait Maintenance: Send + Sync + fmt::Debug {
     /// # Errors
     /// [`crate::ErrorKind::Storage`] from an engine that must read for it.
     async fn stored(&self, id: &DocumentId) -> Result<Option<StoredDocument>>;
+
+    /// A whole document as it is stored, with its masked text and all of its chunks: for maintenance
+    /// that makes stored text anew.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Storage`] or [`crate::ErrorKind::Corrupt`] from the engine.
+    async fn record(&self, id: &DocumentId) -> Result<Option<DocumentRecord>>;
 
     /// Totals over everything stored.
     async fn statistics(&self) -> Result<IndexStatistics>;

@@ -199,6 +199,12 @@ impl Maintenance for MemoryIndex {
         Ok(self.live.generation().stored(id))
     }
 
+    async fn record(&self, id: &DocumentId) -> Result<Option<DocumentRecord>> {
+        let generation = self.live.generation();
+        let found = generation.document(id).and_then(|(document, _)| held(&document.body));
+        Ok(found.map(|record| DocumentRecord::clone(record)))
+    }
+
     async fn statistics(&self) -> Result<IndexStatistics> {
         Ok(self.live.generation().statistics())
     }

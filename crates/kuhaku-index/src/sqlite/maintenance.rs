@@ -7,7 +7,7 @@ use super::SqliteIndex;
 use super::codec::decode_tags;
 use super::failure::{corrupt, storage};
 use crate::contract::{IndexStatistics, Maintenance};
-use crate::document::{DocumentListing, QuarantinedChunk, StoredDocument};
+use crate::document::{DocumentListing, DocumentRecord, QuarantinedChunk, StoredDocument};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::write::{ApplyReport, Batch};
@@ -47,6 +47,13 @@ impl Maintenance for SqliteIndex {
     async fn stored(&self, id: &DocumentId) -> Result<Option<StoredDocument>> {
         self.follow().await?;
         Ok(self.live.generation().stored(id))
+    }
+
+    async fn record(&self, id: &DocumentId) -> Result<Option<DocumentRecord>> {
+        let mut reading = self.pool.begin().await.map_err(|error| storage(TRIED, error))?;
+        let record = super::record::record(&mut reading, id).await?;
+        reading.rollback().await.map_err(|error| storage(TRIED, error))?;
+        Ok(record)
     }
 
     async fn statistics(&self) -> Result<IndexStatistics> {

@@ -15,6 +15,7 @@ mod pins;
 mod presence;
 mod purge;
 mod reader;
+mod record;
 mod rows;
 mod schema;
 mod writer;

@@ -74,7 +74,8 @@ pub async fn conformance(factory: &dyn IndexFactory) -> Checked {
     bad_ranges(make(factory).await?.as_mut()).await?;
     statistics(make(factory).await?.as_mut()).await?;
     replacing(make(factory).await?.as_mut()).await?;
-    failing_to_replace(make(factory).await?.as_mut()).await
+    failing_to_replace(make(factory).await?.as_mut()).await?;
+    whole_records(make(factory).await?.as_mut()).await
 }
 
 async fn make(factory: &dyn IndexFactory) -> Result<Box<dyn Subject>, Violation> {
@@ -400,5 +401,39 @@ async fn failing_to_replace(subject: &mut dyn Subject) -> Checked {
         ensure!(everybody_finds(subject.index(), "mutation").await?.is_empty(), CHECK);
         subject.reopen().await?;
     }
+    Ok(())
+}
+
+async fn whole_records(subject: &mut dyn Subject) -> Checked {
+    const CHECK: &str = "a document comes back whole, as it was stored last";
+    let mut stored = tagged("a", "zebra quokka numbat", &["hr", "it"])?;
+    stored.title = "Animals".into();
+    stored.source = "animals.txt".into();
+    stored.doc_type = "list".into();
+    stored.pinned_tags = true;
+    stored.metadata.insert("owner".into(), "zoo".into());
+    stored.validity = Validity::between("2026-01-01".parse().ok(), None).obsolete(true);
+    let mut first = ChunkRecord::new(0..5);
+    first.headings = vec!["Stripes".into()];
+    first.page = Some(3);
+    let mut second = ChunkRecord::new(6..19);
+    second.text = Some("quokka and numbat".into());
+    second.extra = "marsupial".into();
+    second.quarantine = Some("instruction_override".into());
+    stored.chunks = vec![first, second];
+    let batch = Batch::new().upsert(open("a", "earlier")?).upsert(open("b", "gone")?);
+    subject.index().apply(batch).await?;
+    let batch = Batch::new().upsert(stored.clone()).remove(id("b")?);
+    subject.index().apply(batch).await?;
+    for _ in 0..2 {
+        let maintenance = subject.index().maintenance();
+        ensure!(maintenance.record(&id("a")?).await? == Some(stored.clone()), CHECK);
+        ensure!(maintenance.record(&id("b")?).await?.is_none(), CHECK);
+        subject.reopen().await?;
+    }
+    subject.index().maintenance().release(&ChunkId::new(id("a")?, 1)).await?;
+    let released = subject.index().maintenance().record(&id("a")?).await?;
+    let released = released.and_then(|record| record.chunks.into_iter().nth(1));
+    ensure!(released.is_some_and(|chunk| chunk.quarantine.is_none()), CHECK);
     Ok(())
 }

@@ -1,0 +1,113 @@
+//! Reading a whole document back, as it was stored.
+
+use std::collections::BTreeMap;
+
+use kuhaku_core::{Date, DocumentId, Masked};
+use sqlx::SqliteConnection;
+
+use super::codec::{decode_tags, decode_words};
+use super::failure::{corrupt, storage};
+use crate::document::{ChunkRecord, DocumentRecord, Validity};
+use crate::error::{Error, Result};
+use crate::identity::ContentHash;
+
+const TRIED: &str = "read a stored document";
+
+/// Row, content hash, type, tags and whether they are pinned, first and last day, whether it is
+/// obsolete, title, source, text.
+type DocumentRow = (
+    i64,
+    Vec<u8>,
+    String,
+    String,
+    bool,
+    Option<String>,
+    Option<String>,
+    bool,
+    String,
+    String,
+    String,
+);
+
+/// Start, length, page, headings, extra words, own text, and why it is held back.
+type ChunkRow = (i64, i64, Option<u32>, String, String, Option<String>, Option<String>);
+
+fn failed(error: sqlx::Error) -> Error {
+    storage(TRIED, error)
+}
+
+fn unreadable() -> Error {
+    corrupt(TRIED, "its row is unreadable")
+}
+
+/// A document that is not retired; nothing when there is none of this id.
+pub(super) async fn record(
+    connection: &mut SqliteConnection,
+    id: &DocumentId,
+) -> Result<Option<DocumentRecord>> {
+    let stored: Option<DocumentRow> = sqlx::query_as(
+        "SELECT row, content, doc_type, tags, pinned_tags, effective, expires, obsolete, title, \
+         source, text FROM documents WHERE id = ? AND row NOT IN (SELECT document FROM retired)",
+    )
+    .bind(id.as_str())
+    .fetch_optional(&mut *connection)
+    .await
+    .map_err(failed)?;
+    let Some(stored) = stored else { return Ok(None) };
+    let row = stored.0;
+    let metadata: Vec<(String, String)> =
+        sqlx::query_as("SELECT key, value FROM metadata WHERE document = ?")
+            .bind(row)
+            .fetch_all(&mut *connection)
+            .await
+            .map_err(failed)?;
+    let chunks: Vec<ChunkRow> = sqlx::query_as(
+        "SELECT c.start, c.length, c.page, c.headings, c.extra, c.text, q.reason FROM chunks c \
+         LEFT JOIN quarantine q ON q.chunk = c.row WHERE c.document = ? ORDER BY c.ordinal",
+    )
+    .bind(row)
+    .fetch_all(&mut *connection)
+    .await
+    .map_err(failed)?;
+    let mut record = document(id, stored).ok_or_else(unreadable)?;
+    record.metadata = BTreeMap::from_iter(metadata);
+    record.chunks = chunks.into_iter().map(chunk).collect::<Option<_>>().ok_or_else(unreadable)?;
+    Ok(Some(record))
+}
+
+fn document(id: &DocumentId, stored: DocumentRow) -> Option<DocumentRecord> {
+    let (
+        _,
+        content,
+        doc_type,
+        tags,
+        pinned_tags,
+        effective,
+        expires,
+        obsolete,
+        title,
+        source,
+        text,
+    ) = stored;
+    let day = |text: Option<String>| text.map(|text| text.parse::<Date>()).transpose().ok();
+    let content = ContentHash::from_bytes(content.try_into().ok()?);
+    // Stored text has passed a masker on its way in.
+    let text = Masked::replacing(&text, Vec::new()).canonical();
+    Some(DocumentRecord {
+        doc_type,
+        tags: decode_tags(&tags)?,
+        pinned_tags,
+        validity: Validity::between(day(effective)?, day(expires)?).obsolete(obsolete),
+        title,
+        source,
+        ..DocumentRecord::new(id.clone(), content, text)
+    })
+}
+
+fn chunk(stored: ChunkRow) -> Option<ChunkRecord> {
+    let (start, length, page, headings, extra, text, quarantine) = stored;
+    let start = usize::try_from(start).ok()?;
+    let end = start.checked_add(usize::try_from(length).ok()?)?;
+    let headings = decode_words(&headings)?;
+    Some(ChunkRecord { range: start..end, text, headings, extra, page, quarantine })
+}
