@@ -92,6 +92,11 @@ impl Rag {
         self.runtime.block_on(self.rag.search(request))
     }
 
+    /// Ends all use of the index and does what was deferred: see [`crate::Rag::close`].
+    pub fn close(&self) {
+        self.runtime.block_on(self.rag.close());
+    }
+
     /// The facade below, for what has no blocking form.
     pub fn inner(&self) -> &crate::Rag {
         &self.rag

@@ -20,6 +20,9 @@ pub enum ErrorKind {
     /// From retrieval and answers.
     #[cfg(feature = "rag")]
     Rag(kuhaku_rag::ErrorKind),
+    /// From the audit.
+    #[cfg(feature = "rag")]
+    Audit(kuhaku_core::AuditErrorKind),
     /// From an evaluation.
     #[cfg(feature = "eval")]
     Eval(kuhaku_eval::ErrorKind),
@@ -39,6 +42,8 @@ impl Kind for ErrorKind {
             Self::Index(kind) => kind.code(),
             #[cfg(feature = "rag")]
             Self::Rag(kind) => kind.code(),
+            #[cfg(feature = "rag")]
+            Self::Audit(kind) => kind.code(),
             #[cfg(feature = "eval")]
             Self::Eval(kind) => kind.code(),
             Self::FeatureMissing => "kuhaku.feature_missing",
@@ -55,6 +60,8 @@ impl Kind for ErrorKind {
             Self::Index(kind) => kind.status(),
             #[cfg(feature = "rag")]
             Self::Rag(kind) => kind.status(),
+            #[cfg(feature = "rag")]
+            Self::Audit(kind) => kind.status(),
             #[cfg(feature = "eval")]
             Self::Eval(kind) => kind.status(),
             Self::FeatureMissing | Self::System => Status::Permanent,
@@ -139,6 +146,13 @@ macro_rules! from_tool {
 from_tool!(kuhaku_ingest => Ingest, kuhaku_index => Index, kuhaku_rag => Rag);
 #[cfg(feature = "eval")]
 from_tool!(kuhaku_eval => Eval);
+
+#[cfg(feature = "rag")]
+impl From<kuhaku_core::AuditError> for Error {
+    fn from(error: kuhaku_core::AuditError) -> Self {
+        Self(error.map_kind(ErrorKind::Audit))
+    }
+}
 
 /// The error for what is not compiled in (D30).
 #[cfg(all(feature = "rag", not(feature = "sqlite")))]

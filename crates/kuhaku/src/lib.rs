@@ -42,6 +42,7 @@
 //! - R2: tools meet here and nowhere else.
 //! - R3: opening the facade with its defaults downloads nothing.
 //! - R5: every question carries a [`Scope`], which has no default.
+//! - R8: every question and search over an index that is kept leaves one record in its audit.
 //! - R11: nothing is read, written or printed before it is asked for.
 
 /// The examples of the README and of the guide are tests.
@@ -61,7 +62,7 @@ mod targets;
 
 pub use error::{Error, ErrorKind, Result};
 #[cfg(feature = "rag")]
-pub use facade::{Rag, RagBuilder};
+pub use facade::{AuditSettings, AuditTrail, Rag, RagBuilder};
 pub use kuhaku_core as core;
 pub use kuhaku_core::{
     ACCESS_TAG_INTERNAL, ACCESS_TAG_PUBLIC, ACCESS_TAG_RESTRICTED, AccessTags, AuthContext,

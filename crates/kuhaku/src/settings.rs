@@ -2,14 +2,24 @@
 
 use kuhaku_core::{Field, Sources, UnknownName};
 
-/// Every section: its name and its fields.
+/// Every section: its name and its fields. Tools may share one.
 pub fn settings_sections() -> Vec<(&'static str, Vec<Field>)> {
-    vec![
+    let sections: Vec<(&'static str, Vec<Field>)> = vec![
         #[cfg(feature = "rag")]
         section::<kuhaku_rag::ModelSettings>(),
         #[cfg(feature = "rag")]
+        section::<crate::AuditSettings>(),
+        #[cfg(feature = "rag")]
         section::<kuhaku_rag::RagSettings>(),
-    ]
+    ];
+    let mut joined: Vec<(&'static str, Vec<Field>)> = Vec::new();
+    for (name, fields) in sections {
+        match joined.last_mut() {
+            Some((last, all)) if *last == name => all.extend(fields),
+            _ => joined.push((name, fields)),
+        }
+    }
+    joined
 }
 
 #[cfg(feature = "rag")]

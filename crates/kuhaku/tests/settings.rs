@@ -82,6 +82,9 @@ async fn each_setting_changes_something_that_can_be_seen() {
     assert_eq!(default, observe(&Sources::new()).await, "the sequence itself is repeatable");
     for (section, fields) in kuhaku::settings_sections() {
         for field in fields {
+            if field.name.starts_with("audit_") {
+                continue; // Seen in the files of an audit: `tests/audit.rs`.
+            }
             let section = if section.is_empty() { String::new() } else { format!("{section}__") };
             let name = format!("KUHAKU_{section}{}", field.name).to_uppercase();
             let row = OTHER_VALUES.iter().find(|(other, _)| *other == name);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use kuhaku_core::{DocumentId, Scope};
 use kuhaku_index::{ChunkIndex, Maintenance};
@@ -12,7 +13,11 @@ use kuhaku_rag::{
 use tempfile::TempDir;
 
 use crate::error::Result;
+use crate::facade::audit::AuditTrail;
 use crate::facade::rag_builder::RagBuilder;
+
+/// How long closing waits for the last audit records.
+const LAST_RECORDS: Duration = Duration::from_secs(5);
 
 /// Documents in, answers out, within the rights of the asker.
 ///
@@ -45,6 +50,7 @@ pub(crate) struct Parts {
     pub(crate) index: Arc<dyn ChunkIndex>,
     pub(crate) ingestor: Ingestor,
     pub(crate) engine: RagEngine,
+    pub(crate) audit: Option<AuditTrail>,
     pub(crate) folder: Option<PathBuf>,
     /// Removes the folder of a temporary index when the last handle goes.
     pub(crate) temporary: Option<TempDir>,
@@ -132,9 +138,11 @@ impl Rag {
         Ok(self.0.engine.search(request).await?)
     }
 
-    /// Ends all use of the index and does what was deferred, such as deleting removed text from the
-    /// file. What was acknowledged is safe without it.
+    /// Ends all use of the index and does what was deferred: writing the last audit records, deleting
+    /// removed text from the file. What was acknowledged is safe without it.
     pub async fn close(&self) {
+        // What is not written by then is written when the last handle goes, or counted as lost.
+        let _ = self.0.engine.flush(LAST_RECORDS).await;
         self.0.index.close().await;
     }
 
@@ -151,6 +159,11 @@ impl Rag {
     /// Unscoped access for operators: listings, quarantine, totals. Never for answers.
     pub fn maintenance(&self) -> &dyn Maintenance {
         self.0.index.maintenance()
+    }
+
+    /// The audit of this index, for operators; absent for a temporary index, which has none.
+    pub fn audit_trail(&self) -> Option<&AuditTrail> {
+        self.0.audit.as_ref()
     }
 
     /// The folder of the index; absent for one in memory.

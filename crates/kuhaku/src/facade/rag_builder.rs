@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kuhaku_core::{LlmProvider, Masker, PiiMasker, Runtime, Section as _, Sources};
+use kuhaku_core::{
+    Announcement, AuditLog, LlmProvider, Masker, PiiMasker, Runtime, Section as _, Sources,
+};
 use kuhaku_index::{ChunkIndex, IdKey};
 use kuhaku_rag::{Ingestor, Messages, ModelSettings, Prompt, RagEngine, RagSettings, Retriever};
 use tempfile::TempDir;
 
 use crate::error::{Result, system};
+use crate::facade::audit::{AuditSettings, AuditTrail};
 use crate::facade::rag::{Parts, Rag};
 
 /// Makes a [`Rag`]. Nothing is read or written before [`RagBuilder::open`].
@@ -27,6 +30,8 @@ pub struct RagBuilder {
     messages: Messages,
     prompt: Prompt,
     runtime: Runtime,
+    audit_settings: AuditSettings,
+    audit: Option<AuditLog>,
 }
 
 impl Default for RagBuilder {
@@ -44,6 +49,8 @@ impl Default for RagBuilder {
             messages: Messages::default(),
             prompt: Prompt::new(),
             runtime: Runtime::system(),
+            audit_settings: AuditSettings::default(),
+            audit: None,
         }
     }
 }
@@ -59,6 +66,8 @@ impl RagBuilder {
         self.settings.check(&mut problems);
         self.model_settings = ModelSettings::read(sources, &mut problems);
         self.model_settings.check(&mut problems);
+        self.audit_settings = AuditSettings::read(sources, &mut problems);
+        self.audit_settings.check(&mut problems);
         sources.refuse(RagSettings::dropped(), &mut problems);
         problems.into_result()?;
         Ok(self)
@@ -73,6 +82,18 @@ impl RagBuilder {
     /// Sets the settings of the language model.
     pub fn model_settings(mut self, settings: ModelSettings) -> Self {
         self.model_settings = settings;
+        self
+    }
+
+    /// Sets the settings of the audit.
+    pub fn audit_settings(mut self, settings: AuditSettings) -> Self {
+        self.audit_settings = settings;
+        self
+    }
+
+    /// Puts requests on record in this log, whatever the settings say of a file.
+    pub fn audit(mut self, log: AuditLog) -> Self {
+        self.audit = Some(log);
         self
     }
 
@@ -150,10 +171,12 @@ impl RagBuilder {
     ///
     /// # Errors
     /// `core.invalid_settings`, `index.fingerprint_mismatch` when the index was made with other
-    /// settings, and what the engine says of a folder that it cannot open.
+    /// settings, and what the engine says of a folder that it cannot open; `audit.write` when the
+    /// audit is strict and cannot be written.
     pub async fn open(self) -> Result<Rag> {
         self.settings.validate()?;
         self.model_settings.validate()?;
+        self.audit_settings.validate()?;
         let masker: Arc<dyn Masker> = Arc::new(PiiMasker::new());
         let opened = self.open_index(masker.as_ref()).await?;
         let Opened { index, folder, temporary } = opened;
@@ -161,15 +184,21 @@ impl RagBuilder {
             (None, Some(folder)) => parent(folder)?,
             _ => self.base.clone(),
         };
+        let kept = folder.as_deref().filter(|_| temporary.is_none());
+        let audit = kept.map(|it| AuditTrail::new(&self.audit_settings, it, &index.id_key()));
+        let log = self.audit_log(audit.as_ref())?;
         let ingestor =
-            Ingestor::new(index.clone(), masker.clone(), self.settings.clone(), base.as_deref())?;
+            Ingestor::new(index.clone(), masker.clone(), self.settings.clone(), base.as_deref())?
+                .runtime(self.runtime.clone());
         let mut engine = RagEngine::builder(index.clone())
             .masker(masker)
             .settings(self.settings)
             .model_settings(self.model_settings)
             .messages(self.messages)
             .prompt(self.prompt)
-            .runtime(self.runtime);
+            .runtime(self.runtime)
+            .audit(log)
+            .count_withheld(self.audit_settings.audit_withheld_count);
         if let Some(model) = self.model {
             engine = engine.model(model);
         }
@@ -177,7 +206,24 @@ impl RagBuilder {
             engine = engine.retriever(retriever);
         }
         let engine = engine.build()?;
-        Ok(Rag::new(Parts { index, ingestor, engine, folder, temporary }))
+        Ok(Rag::new(Parts { index, ingestor, engine, audit, folder, temporary }))
+    }
+
+    /// The log for requests: the one that was given, else that of the index.
+    fn audit_log(&self, trail: Option<&AuditTrail>) -> Result<AuditLog> {
+        match (&self.audit, trail) {
+            (Some(log), _) => Ok(log.clone()),
+            (None, Some(trail)) => trail.start(&self.audit_settings, &self.runtime),
+            (None, None) => {
+                if self.audit_settings.audit_enabled && self.audit_settings.audit_log_path.is_some()
+                {
+                    let text = "a temporary index leaves no audit records, since the key to verify \
+                                them would be gone with it";
+                    self.runtime.announce(&Announcement::new("audit", text));
+                }
+                Ok(AuditLog::disabled())
+            }
+        }
     }
 
     #[cfg(feature = "sqlite")]
