@@ -92,6 +92,9 @@ pub trait ChunkReader: Send + Sync + fmt::Debug {
     fn analyzer(&self) -> &Analyzer;
 }
 
+/// Makes a stored document anew.
+pub type Rewrite<'a> = &'a (dyn Fn(DocumentRecord) -> DocumentRecord + Send + Sync);
+
 /// What operators may see and do. Results are not scoped: they never belong into an answer (D10).
 #[async_trait]
 pub trait Maintenance: Send + Sync + fmt::Debug {
@@ -105,13 +108,6 @@ pub trait Maintenance: Send + Sync + fmt::Debug {
     /// # Errors
     /// [`crate::ErrorKind::Storage`] from an engine that must read for it.
     async fn stored(&self, id: &DocumentId) -> Result<Option<StoredDocument>>;
-
-    /// A whole document as it is stored, with its masked text and all of its chunks: for maintenance
-    /// that makes stored text anew.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Storage`] or [`crate::ErrorKind::Corrupt`] from the engine.
-    async fn record(&self, id: &DocumentId) -> Result<Option<DocumentRecord>>;
 
     /// Totals over everything stored.
     async fn statistics(&self) -> Result<IndexStatistics>;
@@ -132,6 +128,15 @@ pub trait Maintenance: Send + Sync + fmt::Debug {
     /// # Errors
     /// As [`ChunkIndex::apply`].
     async fn replace(&self, fingerprint: Fingerprint, batch: Batch) -> Result<ApplyReport>;
+
+    /// Makes every stored document anew from its stored form and takes on another fingerprint, as one
+    /// transaction that keeps other writers out from its first read on: nothing that was acknowledged
+    /// is lost. `rewrite` gets whole documents, held-back chunks included, by id, and must leave their
+    /// ids as they are. It runs on the calling task; all text is in memory meanwhile.
+    ///
+    /// # Errors
+    /// As [`ChunkIndex::apply`]; the index is then as it was.
+    async fn rewrite(&self, fingerprint: Fingerprint, rewrite: Rewrite<'_>) -> Result<ApplyReport>;
 }
 
 /// Totals of an index, over everything stored.

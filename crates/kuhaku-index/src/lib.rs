@@ -74,7 +74,7 @@ mod sqlite;
 mod write;
 
 pub use analysis::{Analyzer, QueryTerm, Token};
-pub use contract::{ChunkIndex, ChunkReader, IndexStatistics, Maintenance};
+pub use contract::{ChunkIndex, ChunkReader, IndexStatistics, Maintenance, Rewrite};
 pub use document::{
     ChunkRecord, DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
     Validity,
@@ -91,5 +91,8 @@ pub use query::{
     inverse_document_frequency,
 };
 #[cfg(feature = "sqlite")]
-pub use sqlite::{FingerprintParts, OpenOptions, SqliteIndex};
+pub use sqlite::{
+    Backup, Compaction, Depth, Finding, FindingKind, FingerprintParts, OpenOptions, Repair,
+    SqliteIndex, Usage, Verification,
+};
 pub use write::{ApplyReport, Batch, Change, ChangeOutcome};

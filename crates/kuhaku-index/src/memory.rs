@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kuhaku_core::{ChunkId, DocumentId, Scope};
 
 use crate::analysis::Analyzer;
-use crate::contract::{ChunkIndex, ChunkReader, IndexStatistics, Maintenance};
+use crate::contract::{ChunkIndex, ChunkReader, IndexStatistics, Maintenance, Rewrite};
 use crate::document::{
     DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
 };
@@ -65,6 +65,16 @@ impl MemoryIndex {
             let stored = plan.stored.into_iter().map(Arc::new).collect();
             self.publish(&current, &plan.removed, stored);
         }
+        Ok(plan.report)
+    }
+
+    /// Puts a batch in the place of everything. The caller is the writer.
+    fn replace_all(&self, fingerprint: Fingerprint, batch: Batch) -> Result<ApplyReport> {
+        let plan = Plan::new(&Generation::default(), batch, self.live.seeded())?;
+        let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
+        let draft = drafted(&analyzer, plan.stored.into_iter().map(Arc::new).collect());
+        self.live.replace(Generation::of(draft), analyzer);
+        *self.fingerprint.write().unwrap_or_else(PoisonError::into_inner) = fingerprint;
         Ok(plan.report)
     }
 
@@ -199,12 +209,6 @@ impl Maintenance for MemoryIndex {
         Ok(self.live.generation().stored(id))
     }
 
-    async fn record(&self, id: &DocumentId) -> Result<Option<DocumentRecord>> {
-        let generation = self.live.generation();
-        let found = generation.document(id).and_then(|(document, _)| held(&document.body));
-        Ok(found.map(|record| DocumentRecord::clone(record)))
-    }
-
     async fn statistics(&self) -> Result<IndexStatistics> {
         Ok(self.live.generation().statistics())
     }
@@ -245,11 +249,16 @@ impl Maintenance for MemoryIndex {
 
     async fn replace(&self, fingerprint: Fingerprint, batch: Batch) -> Result<ApplyReport> {
         let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let plan = Plan::new(&Generation::default(), batch, self.live.seeded())?;
-        let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
-        let draft = drafted(&analyzer, plan.stored.into_iter().map(Arc::new).collect());
-        self.live.replace(Generation::of(draft), analyzer);
-        *self.fingerprint.write().unwrap_or_else(PoisonError::into_inner) = fingerprint;
-        Ok(plan.report)
+        self.replace_all(fingerprint, batch)
+    }
+
+    async fn rewrite(&self, fingerprint: Fingerprint, rewrite: Rewrite<'_>) -> Result<ApplyReport> {
+        let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = self.live.generation();
+        let records = current.documents().into_iter().filter_map(|(document, ..)| {
+            held(&document.body).map(|record| rewrite(DocumentRecord::clone(record)))
+        });
+        let batch = records.fold(Batch::new(), Batch::upsert);
+        self.replace_all(fingerprint, batch)
     }
 }

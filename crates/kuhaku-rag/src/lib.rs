@@ -83,7 +83,7 @@ pub use engine::RagEngine;
 pub use error::{Error, ErrorKind, Result};
 pub use ingest::{
     DocumentOutcome, DocumentReport, IngestOptions, IngestProgress, IngestReport, Ingestor, Note,
-    TagRule, TextDocument,
+    RemaskReport, TagRule, TextDocument,
 };
 pub use location::require_paths;
 pub use messages::Messages;

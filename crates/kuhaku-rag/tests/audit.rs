@@ -415,6 +415,20 @@ async fn withheld_chunks_are_counted_behind_the_answer_and_a_program_that_ends_l
 }
 
 #[tokio::test]
+async fn counts_that_pile_up_are_left_out_and_their_records_are_not() {
+    let sink = MemorySink::default();
+    let engine = base().await.engine().audit(log(&sink)).count_withheld(true).build().unwrap();
+    for _ in 0..70 {
+        engine.search(&anonymous(QUESTION)).await.unwrap();
+    }
+    engine.flush(PATIENCE).await.unwrap();
+    let records = sink.records();
+    assert!(records.iter().all(|record| record.outcome().as_str() == "ok"));
+    let counted = records.iter().filter(|record| record.attribute("withheld").is_some()).count();
+    assert_eq!((records.len(), counted), (70, 64));
+}
+
+#[tokio::test]
 async fn a_strict_log_has_the_count_in_the_record_before_the_answer_is_given() {
     let sink = MemorySink::default();
     let key = AuditKey::from_bytes([7; 32]);

@@ -6,8 +6,9 @@ use kuhaku_core::{ChunkId, DocumentId};
 use super::SqliteIndex;
 use super::codec::decode_tags;
 use super::failure::{corrupt, storage};
-use crate::contract::{IndexStatistics, Maintenance};
-use crate::document::{DocumentListing, DocumentRecord, QuarantinedChunk, StoredDocument};
+use super::writer::Contents;
+use crate::contract::{IndexStatistics, Maintenance, Rewrite};
+use crate::document::{DocumentListing, QuarantinedChunk, StoredDocument};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::write::{ApplyReport, Batch};
@@ -49,13 +50,6 @@ impl Maintenance for SqliteIndex {
         Ok(self.live.generation().stored(id))
     }
 
-    async fn record(&self, id: &DocumentId) -> Result<Option<DocumentRecord>> {
-        let mut reading = self.pool.begin().await.map_err(|error| storage(TRIED, error))?;
-        let record = super::record::record(&mut reading, id).await?;
-        reading.rollback().await.map_err(|error| storage(TRIED, error))?;
-        Ok(record)
-    }
-
     async fn statistics(&self) -> Result<IndexStatistics> {
         self.follow().await?;
         Ok(self.live.generation().statistics())
@@ -87,6 +81,10 @@ impl Maintenance for SqliteIndex {
     }
 
     async fn replace(&self, fingerprint: Fingerprint, batch: Batch) -> Result<ApplyReport> {
-        self.replace_all(fingerprint, batch).await
+        self.replace_all(fingerprint, Contents::Given(batch)).await
+    }
+
+    async fn rewrite(&self, fingerprint: Fingerprint, rewrite: Rewrite<'_>) -> Result<ApplyReport> {
+        self.replace_all(fingerprint, Contents::Rewritten(rewrite)).await
     }
 }

@@ -3,21 +3,30 @@
 //! A batch is one transaction (R10). Opening rebuilds the in-memory form from the stored terms of
 //! each chunk; texts stay in the file until they are fetched.
 
+mod backup;
 mod codec;
+mod compact;
 mod create;
+mod examine;
 mod failure;
+mod finding;
 mod follow;
 mod lock;
 mod maintenance;
+mod migrate;
 mod open;
 mod options;
 mod pins;
 mod presence;
+mod private;
 mod purge;
 mod reader;
 mod record;
+mod repair;
 mod rows;
 mod schema;
+mod usage;
+mod verify;
 mod writer;
 
 use std::fmt;
@@ -40,7 +49,13 @@ use crate::identity::IdKey;
 use crate::inverted::{Live, View};
 use crate::write::{ApplyReport, Batch};
 
+pub use backup::Backup;
+pub use compact::Compaction;
+pub use finding::{Finding, FindingKind};
 pub use options::{FingerprintParts, OpenOptions};
+pub use repair::Repair;
+pub use usage::Usage;
+pub use verify::{Depth, Verification};
 
 /// An index in a folder: `index.sqlite3`, and beside it `index.open` and, for writers, `index.lock`,
 /// both empty.

@@ -13,10 +13,10 @@ use crate::identity::ContentHash;
 
 const TRIED: &str = "read a stored document";
 
-/// Row, content hash, type, tags and whether they are pinned, first and last day, whether it is
+/// Id, content hash, type, tags and whether they are pinned, first and last day, whether it is
 /// obsolete, title, source, text.
 type DocumentRow = (
-    i64,
+    String,
     Vec<u8>,
     String,
     String,
@@ -45,16 +45,33 @@ pub(super) async fn record(
     connection: &mut SqliteConnection,
     id: &DocumentId,
 ) -> Result<Option<DocumentRecord>> {
-    let stored: Option<DocumentRow> = sqlx::query_as(
-        "SELECT row, content, doc_type, tags, pinned_tags, effective, expires, obsolete, title, \
-         source, text FROM documents WHERE id = ? AND row NOT IN (SELECT document FROM retired)",
+    let row: Option<i64> = sqlx::query_scalar(
+        "SELECT row FROM documents WHERE id = ? AND row NOT IN (SELECT document FROM retired)",
     )
     .bind(id.as_str())
     .fetch_optional(&mut *connection)
     .await
     .map_err(failed)?;
+    match row {
+        Some(row) => record_at(connection, row).await,
+        None => Ok(None),
+    }
+}
+
+/// The document of a row, retired or not; nothing when there is no such row.
+pub(super) async fn record_at(
+    connection: &mut SqliteConnection,
+    row: i64,
+) -> Result<Option<DocumentRecord>> {
+    let stored: Option<DocumentRow> = sqlx::query_as(
+        "SELECT id, content, doc_type, tags, pinned_tags, effective, expires, obsolete, title, \
+         source, text FROM documents WHERE row = ?",
+    )
+    .bind(row)
+    .fetch_optional(&mut *connection)
+    .await
+    .map_err(failed)?;
     let Some(stored) = stored else { return Ok(None) };
-    let row = stored.0;
     let metadata: Vec<(String, String)> =
         sqlx::query_as("SELECT key, value FROM metadata WHERE document = ?")
             .bind(row)
@@ -69,15 +86,15 @@ pub(super) async fn record(
     .fetch_all(&mut *connection)
     .await
     .map_err(failed)?;
-    let mut record = document(id, stored).ok_or_else(unreadable)?;
+    let mut record = document(stored).ok_or_else(unreadable)?;
     record.metadata = BTreeMap::from_iter(metadata);
     record.chunks = chunks.into_iter().map(chunk).collect::<Option<_>>().ok_or_else(unreadable)?;
     Ok(Some(record))
 }
 
-fn document(id: &DocumentId, stored: DocumentRow) -> Option<DocumentRecord> {
+fn document(stored: DocumentRow) -> Option<DocumentRecord> {
     let (
-        _,
+        id,
         content,
         doc_type,
         tags,
@@ -100,7 +117,7 @@ fn document(id: &DocumentId, stored: DocumentRow) -> Option<DocumentRecord> {
         validity: Validity::between(day(effective)?, day(expires)?).obsolete(obsolete),
         title,
         source,
-        ..DocumentRecord::new(id.clone(), content, text)
+        ..DocumentRecord::new(DocumentId::new(id).ok()?, content, text)
     })
 }
 

@@ -6,12 +6,13 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite, SqliteConnection, Transaction};
 
 use super::codec::encode_terms;
-use super::failure::storage;
+use super::failure::{corrupt, storage};
 use super::lock::WriteLock;
+use super::record::record;
 use super::rows::{self, ChangeKind, Prepared};
 use super::{SqliteIndex, schema};
 use crate::analysis::Analyzer;
-use crate::contract::ChunkIndex as _;
+use crate::contract::{ChunkIndex as _, Rewrite};
 use crate::document::DocumentRecord;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
@@ -29,6 +30,14 @@ const INLINE: usize = 1 << 16;
 pub(super) struct Writer {
     /// What the batches of this handle are made for.
     pub(super) fingerprint: Fingerprint,
+}
+
+/// What takes the place of everything.
+pub(super) enum Contents<'a> {
+    /// These documents.
+    Given(Batch),
+    /// What is stored, made anew.
+    Rewritten(Rewrite<'a>),
 }
 
 pub(super) fn failed(error: sqlx::Error) -> Error {
@@ -112,16 +121,23 @@ impl SqliteIndex {
         Ok(report)
     }
 
-    /// See [`crate::Maintenance::replace`].
+    /// See [`crate::Maintenance::replace`] and [`crate::Maintenance::rewrite`].
     pub(super) async fn replace_all(
         &self,
         fingerprint: Fingerprint,
-        batch: Batch,
+        contents: Contents<'_>,
     ) -> Result<ApplyReport> {
         let mut writer = self.writer.lock().await;
         let _lock = WriteLock::acquire(&self.directory)?;
         let report = {
             let mut transaction = self.begin_current().await?;
+            let batch = match contents {
+                Contents::Given(batch) => batch,
+                Contents::Rewritten(rewrite) => {
+                    check(&writer.fingerprint, &self.fingerprint())?;
+                    self.rewritten(&mut transaction, rewrite).await?
+                }
+            };
             let Plan { report, stored, .. } =
                 Plan::new(&Generation::default(), batch, self.live.seeded())?;
             let gone: Vec<i64> = {
@@ -145,6 +161,23 @@ impl SqliteIndex {
         };
         self.tidy().await;
         Ok(report)
+    }
+
+    /// Everything stored, made anew.
+    async fn rewritten(
+        &self,
+        connection: &mut SqliteConnection,
+        rewrite: Rewrite<'_>,
+    ) -> Result<Batch> {
+        let current = self.live.generation();
+        let mut batch = Batch::new();
+        for (document, ..) in current.documents() {
+            let stored = record(&mut *connection, &document.id).await?;
+            let stored =
+                stored.ok_or_else(|| corrupt(TRIED, "the row of a document is missing"))?;
+            batch = batch.upsert(rewrite(stored));
+        }
+        Ok(batch)
     }
 
     pub(super) async fn release_chunk(&self, id: &kuhaku_core::ChunkId) -> Result<bool> {

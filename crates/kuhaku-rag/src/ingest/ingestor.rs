@@ -17,6 +17,7 @@ use kuhaku_ingest::{
 use crate::error::{Adopt as _, Error, ErrorKind, Result};
 use crate::ingest::options::{IngestOptions, IngestProgress};
 use crate::ingest::reading::{Item, Pending, Reading};
+use crate::ingest::remask::{RemaskReport, remask};
 use crate::ingest::report::{DocumentOutcome, DocumentReport, IngestReport, Note};
 use crate::ingest::text::TextDocument;
 use crate::location::{Location, require_paths, resolve};
@@ -177,6 +178,20 @@ impl Ingestor {
         let applied = self.index.maintenance().replace(fingerprint.clone(), batch).await.adopt()?;
         reading.note(places, &applied);
         Ok(reading.report)
+    }
+
+    /// Masks everything stored again, with the masker of this ingestor, in one transaction. For an
+    /// index that an earlier masker has shaped: its documents need not be at hand, and what was
+    /// masked stays masked. Chunks keep their places, tags, quarantine and ids. All text is held in
+    /// memory meanwhile.
+    ///
+    /// Documents that are ingested again afterwards count as changed, for their sources may hold
+    /// what only the new masker understands.
+    ///
+    /// # Errors
+    /// Those of the index; it is then as it was.
+    pub async fn remask(&self) -> Result<RemaskReport> {
+        remask(self.index.as_ref(), self.masker.as_ref()).await
     }
 
     /// Reads files and folders into a report and a batch.

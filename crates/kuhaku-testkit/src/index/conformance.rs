@@ -1,5 +1,7 @@
 //! What every `ChunkIndex` must do, engine or not.
 
+use std::sync::{Mutex, PoisonError};
+
 use kuhaku_core::{AccessTags, ChunkId, DocumentId, Masked, Roles, Scope};
 use kuhaku_index::{
     Batch, ChangeOutcome, ChunkIndex, ChunkRecord, DocumentRecord, Error, ErrorKind, Filter,
@@ -75,7 +77,7 @@ pub async fn conformance(factory: &dyn IndexFactory) -> Checked {
     statistics(make(factory).await?.as_mut()).await?;
     replacing(make(factory).await?.as_mut()).await?;
     failing_to_replace(make(factory).await?.as_mut()).await?;
-    whole_records(make(factory).await?.as_mut()).await
+    rewriting(make(factory).await?.as_mut()).await
 }
 
 async fn make(factory: &dyn IndexFactory) -> Result<Box<dyn Subject>, Violation> {
@@ -404,8 +406,8 @@ async fn failing_to_replace(subject: &mut dyn Subject) -> Checked {
     Ok(())
 }
 
-async fn whole_records(subject: &mut dyn Subject) -> Checked {
-    const CHECK: &str = "a document comes back whole, as it was stored last";
+async fn rewriting(subject: &mut dyn Subject) -> Checked {
+    const CHECK: &str = "documents are made anew from all that was stored of them";
     let mut stored = tagged("a", "zebra quokka numbat", &["hr", "it"])?;
     stored.title = "Animals".into();
     stored.source = "animals.txt".into();
@@ -425,15 +427,29 @@ async fn whole_records(subject: &mut dyn Subject) -> Checked {
     subject.index().apply(batch).await?;
     let batch = Batch::new().upsert(stored.clone()).remove(id("b")?);
     subject.index().apply(batch).await?;
-    for _ in 0..2 {
-        let maintenance = subject.index().maintenance();
-        ensure!(maintenance.record(&id("a")?).await? == Some(stored.clone()), CHECK);
-        ensure!(maintenance.record(&id("b")?).await?.is_none(), CHECK);
+    let porter = Fingerprint::new(Tokenizer::Porter, Language::En, "none", "none");
+    for released in [false, true] {
+        let mut expected = stored.clone();
+        if released {
+            let chunk = ChunkId::new(id("a")?, 1);
+            ensure!(subject.index().maintenance().release(&chunk).await?, CHECK);
+            expected.chunks.iter_mut().for_each(|chunk| chunk.quarantine = None);
+        }
+        let seen = Mutex::new(Vec::new());
+        let rewrite = |mut record: DocumentRecord| {
+            seen.lock().unwrap_or_else(PoisonError::into_inner).push(record.clone());
+            record.title = "mutations".into();
+            record
+        };
+        subject.index().maintenance().rewrite(porter.clone(), &rewrite).await?;
+        let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        ensure!(seen == [expected.clone()], CHECK);
+        stored.title = "mutations".into();
         subject.reopen().await?;
+        ensure!(subject.index().fingerprint() == porter, CHECK);
+        let hr = Scope::with_roles(Roles::new(["hr"]));
+        let hits = found(subject.index(), &hr, SparseQuery::new("mutation marsupial", 9)).await?;
+        ensure!(hits == if released { "a::1 a::0" } else { "a::0" }, CHECK);
     }
-    subject.index().maintenance().release(&ChunkId::new(id("a")?, 1)).await?;
-    let released = subject.index().maintenance().record(&id("a")?).await?;
-    let released = released.and_then(|record| record.chunks.into_iter().nth(1));
-    ensure!(released.is_some_and(|chunk| chunk.quarantine.is_none()), CHECK);
     Ok(())
 }
