@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use crate::masking::Placeholder;
 
-use super::digits::{luhn, runs, values};
+use super::digits::{luhn, values};
 use super::gap::{Gap, Gaps};
+use super::reading::Reading;
 use super::scan::{Span, after, before};
 
 /// Fewest and most digits of a card number (ISO/IEC 7812-1).
@@ -16,21 +17,21 @@ const GROUP: std::ops::RangeInclusive<usize> = 4..=8;
 
 /// Finds numbers of a known issuer, of a length it uses, with a valid check digit. Digits may be
 /// grouped by single spaces or hyphens; a number beside the card does not hide it.
-pub(super) fn find(text: &str) -> Vec<Span> {
-    numbers(text, Gap::printed)
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
+    numbers(reading, Gap::printed)
 }
 
 /// The same for numbers that are spread: over lines, by wide blanks, by points, under emphasis.
-pub(super) fn find_spread(text: &str) -> Vec<Span> {
-    numbers(text, Gap::between)
+pub(super) fn find_spread(reading: &Reading<'_>) -> Vec<Span> {
+    numbers(reading, Gap::between)
 }
 
 /// A sequence of short groups ("4 1 1 1 …") is a card only as a whole: otherwise every table of
 /// small numbers would hold some.
-pub(super) fn find_short_groups(text: &str) -> Vec<Span> {
+pub(super) fn find_short_groups(reading: &Reading<'_>) -> Vec<Span> {
+    let text = reading.text();
     let mut found = Vec::new();
-    let runs = runs(text);
-    for sequence in sequences(text, &runs) {
+    for sequence in reading.clusters().flat_map(|runs| sequences(text, runs)) {
         for runs in sequence.split(|run| run.len() >= 4 || !stands_alone(text, run)) {
             let (Some(first), Some(last)) = (runs.first(), runs.last()) else {
                 continue;
@@ -49,18 +50,25 @@ pub(super) fn find_short_groups(text: &str) -> Vec<Span> {
 }
 
 /// Runs of digits that one separator each joins, two and more.
-fn sequences<'r>(text: &str, runs: &'r [Range<usize>]) -> impl Iterator<Item = &'r [Range<usize>]> {
-    let joined = |a: &Range<usize>, b: &Range<usize>| {
+fn sequences<'r>(
+    text: &'r str,
+    runs: &'r [Range<usize>],
+) -> impl Iterator<Item = &'r [Range<usize>]> {
+    let joined = move |a: &Range<usize>, b: &Range<usize>| {
         b.start == a.end + 1 && matches!(text.as_bytes().get(a.end), Some(b' ' | b'-'))
     };
     runs.chunk_by(joined).filter(|sequence| sequence.len() > 1)
 }
 
 /// The cards whose groups are joined by what `gap` takes for a gap.
-fn numbers(text: &str, gap: impl Fn(&str) -> Option<Gap>) -> Vec<Span> {
-    let runs = runs(text);
+fn numbers(reading: &Reading<'_>, gap: fn(&str) -> Option<Gap>) -> Vec<Span> {
+    reading.clusters().flat_map(|runs| numbers_of(reading.text(), runs, gap)).collect()
+}
+
+/// The cards that begin with one of these runs.
+fn numbers_of(text: &str, runs: &[Range<usize>], gap: fn(&str) -> Option<Gap>) -> Vec<Span> {
     let windows = (0..runs.len()).filter_map(|first| {
-        let count = shortest(text, runs.get(first..)?, &gap)?;
+        let count = shortest(text, runs.get(first..)?, gap)?;
         Some(first..first + count)
     });
     disjoint(windows)
@@ -75,7 +83,7 @@ fn numbers(text: &str, gap: impl Fn(&str) -> Option<Gap>) -> Vec<Span> {
 
 /// How many runs the shortest card number has that begins with the first of them. It holds at most
 /// `LENGTHS.end()` digits, so the work is linear.
-fn shortest(text: &str, runs: &[Range<usize>], gap: impl Fn(&str) -> Option<Gap>) -> Option<usize> {
+fn shortest(text: &str, runs: &[Range<usize>], gap: fn(&str) -> Option<Gap>) -> Option<usize> {
     let start = runs.first()?;
     if is_fraction(text, start) {
         return None;
@@ -207,10 +215,11 @@ fn is_issued(digits: &[u32]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::read;
     use super::*;
 
     fn cards(text: &str) -> Vec<&str> {
-        let found = [find(text), find_short_groups(text)].concat();
+        let found = [find(&read(text)), find_short_groups(&read(text))].concat();
         found.into_iter().map(|(range, _)| &text[range]).collect()
     }
 
@@ -260,7 +269,7 @@ mod tests {
     #[test]
     fn a_card_may_be_spread() {
         let spread = |text: &'static str| -> Vec<&str> {
-            find_spread(text).into_iter().map(|(range, _)| &text[range]).collect()
+            find_spread(&read(text)).into_iter().map(|(range, _)| &text[range]).collect()
         };
         for number in [
             "4111.1111.1111.1111",

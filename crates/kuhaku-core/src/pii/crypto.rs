@@ -1,10 +1,12 @@
 //! Addresses of crypto currencies.
 
+use std::ops::Range;
+
 use sha2::{Digest, Sha256};
 
 use crate::masking::Placeholder;
 
-use super::long_words::long_words;
+use super::reading::Reading;
 use super::scan::{Span, after, before, placeholder_after, placeholder_before};
 
 /// Bytes of the shortest and of the longest address (BIP 173 allows 90).
@@ -18,10 +20,11 @@ const BECH32: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
 /// Finds Bitcoin, Litecoin and Dogecoin addresses whose checksum is right, and Ethereum's by their
 /// shape.
-pub(super) fn find(text: &str) -> Vec<Span> {
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
+    let text = reading.text();
     let mut found = Vec::new();
-    for word in long_words(text.as_bytes(), *LENGTHS.start(), u8::is_ascii_alphanumeric) {
-        if word.len() <= *LENGTHS.end()
+    for word in reading.long_words().iter().flat_map(|word| alphanumeric(text, word)) {
+        if LENGTHS.contains(&word.len())
             && !before(text, word.start).is_some_and(char::is_alphanumeric)
             && !after(text, word.end).is_some_and(char::is_alphanumeric)
             && text.as_bytes().get(word.clone()).is_some_and(is_address)
@@ -32,6 +35,17 @@ pub(super) fn find(text: &str) -> Vec<Span> {
         }
     }
     found
+}
+
+/// The runs of letters and digits within a word.
+fn alphanumeric(text: &str, word: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut start = word.start;
+    let inside = text.as_bytes().get(word.clone()).unwrap_or_default();
+    inside.split(|byte| !byte.is_ascii_alphanumeric()).map(move |run| {
+        let range = start..start + run.len();
+        start = range.end + 1;
+        range
+    })
 }
 
 fn is_address(word: &[u8]) -> bool {
@@ -100,6 +114,7 @@ fn is_bech32(word: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::read;
     use super::*;
 
     #[test]
@@ -113,7 +128,11 @@ mod tests {
             "0x52908400098527886E0F7030069857D2E4169EE7",
         ] {
             let text = format!("to:{address}.");
-            assert_eq!(find(&text), [(3..3 + address.len(), Placeholder::Crypto)], "{address}");
+            assert_eq!(
+                find(&read(&text)),
+                [(3..3 + address.len(), Placeholder::Crypto)],
+                "{address}"
+            );
         }
     }
 
@@ -128,7 +147,7 @@ mod tests {
             "x1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",
             "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNaé",
         ] {
-            assert_eq!(find(text), [], "{text}");
+            assert_eq!(find(&read(text)), [], "{text}");
         }
     }
 }

@@ -1,21 +1,4 @@
-//! Runs of decimal digits and how they are joined.
-
-use std::ops::Range;
-
-/// A maximal run of ASCII digits.
-pub(super) fn runs(text: &str) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for (at, byte) in text.bytes().enumerate() {
-        if !byte.is_ascii_digit() {
-            continue;
-        }
-        match runs.last_mut() {
-            Some(run) if run.end == at => run.end = at + 1,
-            _ => runs.push(at..at + 1),
-        }
-    }
-    runs
-}
+//! The values of digits, and the check that most numbers share.
 
 /// The values of the digits in `text`, whatever else stands between them.
 pub(super) fn values(text: &str) -> Vec<u32> {

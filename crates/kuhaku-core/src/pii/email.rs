@@ -4,6 +4,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::masking::Placeholder;
 
+use super::reading::Reading;
 use super::scan::Span;
 
 /// File names such as `icon@2x.png` are no addresses.
@@ -16,11 +17,12 @@ const ESCAPED_AT: [&str; 3] = ["%40", "&commat;", "&#64;"];
 const LONGEST_REFERENCE: usize = 12;
 
 /// Looks around each at sign. The parts of two addresses never overlap, so the work is linear.
-pub(super) fn find(text: &str) -> Vec<Span> {
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
+    let text = reading.text();
     let mut found = Vec::new();
     let mut floor = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if !matches!(byte, b'@' | b'%' | b'&') || at < floor {
+    for at in reading.signs().iter().copied() {
+        if at < floor {
             continue;
         }
         let sign = at_sign(text.get(at..).unwrap_or_default());
@@ -156,6 +158,7 @@ fn is_unspaced(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::read;
     use super::*;
 
     #[test]
@@ -181,7 +184,8 @@ mod tests {
             ("**ada@example.com**Note", "ada@example.com"),
         ];
         for (text, address) in cases {
-            let found: Vec<&str> = find(text).into_iter().map(|(range, _)| &text[range]).collect();
+            let found: Vec<&str> =
+                find(&read(text)).into_iter().map(|(range, _)| &text[range]).collect();
             assert_eq!(found, [address], "{text}");
         }
     }
@@ -201,7 +205,7 @@ mod tests {
             "a@b.c",
             "@@@",
         ] {
-            assert_eq!(find(text), [], "{text}");
+            assert_eq!(find(&read(text)), [], "{text}");
         }
     }
 }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::masking::Placeholder;
 
-use super::digits::runs;
 use super::gap::{self, Gap, Gaps};
+use super::reading::Reading;
 use super::scan::{Span, after, before};
 
 /// Countries and the length of their numbers, from the registry of ISO 13616.
@@ -105,9 +105,10 @@ const LENGTHS: [(&str, usize); 88] = [
 ///
 /// Goes from right to left: a number may end in the middle of a run of letters and digits only where
 /// another one begins.
-pub(super) fn find(text: &str) -> Vec<Span> {
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
+    let text = reading.text();
     let mut found: Vec<Span> = Vec::new();
-    for run in runs(text).into_iter().rev() {
+    for run in reading.digits().iter().rev() {
         let next = found.last().map(|(range, _)| range.start);
         if let Some(at) = country(text, run.start)
             && !before(text, at).is_some_and(char::is_alphabetic)
@@ -121,6 +122,10 @@ pub(super) fn find(text: &str) -> Vec<Span> {
 
 /// Where the two letters stand that end before byte `at`, marks left out.
 fn country(text: &str, at: usize) -> Option<usize> {
+    let neighbour = *text.as_bytes().get(at.checked_sub(1)?)?;
+    if !neighbour.is_ascii_alphabetic() && !is_mark(neighbour) {
+        return None;
+    }
     let head = text.as_bytes().get(at.saturating_sub(2 * gap::LONGEST + 2)..at)?;
     let letter = |head: &[u8]| {
         let place = head.iter().rposition(|byte| !is_mark(*byte))?;
@@ -207,6 +212,7 @@ fn remainder(characters: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::read;
     use super::*;
 
     #[test]
@@ -226,7 +232,7 @@ mod tests {
             "GB29 NWBK 6016\r\n> 1331 9268 19",
         ] {
             let text = format!("({number})");
-            assert_eq!(find(&text), [(1..1 + number.len(), Placeholder::Iban)], "{number}");
+            assert_eq!(find(&read(&text)), [(1..1 + number.len(), Placeholder::Iban)], "{number}");
         }
     }
 
@@ -242,7 +248,7 @@ mod tests {
             "TR33.000610.05197864578413.26",
             "aTR330006100519786457841326",
         ] {
-            assert_eq!(find(text), [], "{text}");
+            assert_eq!(find(&read(text)), [], "{text}");
         }
     }
 }

@@ -5,18 +5,19 @@ use std::ops::Range;
 use crate::masking::Placeholder;
 
 use super::border::stands_alone;
-use super::digits::runs;
 use super::id_checks::is_day;
+use super::reading::Reading;
 use super::scan::Span;
 
 /// Looks at what each run of digits may belong to.
-pub(super) fn find(text: &str) -> Vec<Span> {
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
+    let text = reading.text();
     let mut found: Vec<Span> = Vec::new();
-    for run in runs(text) {
+    for run in reading.digits() {
         if found.last().is_some_and(|(last, _)| run.start < last.end) {
             continue;
         }
-        if let Some(range) = around(text.as_bytes(), &run)
+        if let Some(range) = around(text.as_bytes(), run)
             && stands_alone(text, &range)
         {
             found.push((range, Placeholder::NationalId));
@@ -219,10 +220,11 @@ fn nir(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::read;
     use super::*;
 
     fn ids(text: &str) -> Vec<&str> {
-        find(text).into_iter().map(|(range, _)| &text[range]).collect()
+        find(&read(text)).into_iter().map(|(range, _)| &text[range]).collect()
     }
 
     #[test]

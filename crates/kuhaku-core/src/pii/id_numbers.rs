@@ -5,12 +5,12 @@ use std::ops::Range;
 use crate::masking::Placeholder;
 
 use super::border::stands_alone;
-use super::context::Words;
-use super::digits::{runs, values};
+use super::digits::values;
 use super::id_checks::{
     is_aadhaar, is_bsn, is_cnpj, is_cpf, is_german_tax_id, is_itin, is_long_personnummer, is_nhs,
     is_personnummer, is_personnummer_of_1900s, is_pesel, is_ssn, is_tfn,
 };
+use super::reading::Reading;
 use super::scan::Span;
 
 /// One way of writing a number.
@@ -82,9 +82,13 @@ const FORMS: [Form; 32] = [
 
 /// Finds numbers in one of their forms that satisfy their check, beside a word that announces them
 /// where the check alone is weak.
-pub(super) fn find(text: &str) -> Vec<Span> {
-    let runs = runs(text);
-    let words = Words::new(text);
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
+    reading.clusters().flat_map(|runs| numbers(reading, runs)).collect()
+}
+
+/// The numbers that each begin with one of these runs.
+fn numbers(reading: &Reading<'_>, runs: &[Range<usize>]) -> Vec<Span> {
+    let (text, words) = (reading.text(), reading.words());
     let mut found = Vec::new();
     for (first, run) in runs.iter().enumerate() {
         let fitting = FORMS.iter().filter(|form| form.groups.first() == Some(&run.len()));
@@ -116,10 +120,11 @@ fn written(text: &str, runs: &[Range<usize>], form: &Form) -> Option<Range<usize
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::read;
     use super::*;
 
     fn ids(text: &str) -> Vec<&str> {
-        find(text).into_iter().map(|(range, _)| &text[range]).collect()
+        find(&read(text)).into_iter().map(|(range, _)| &text[range]).collect()
     }
 
     #[test]

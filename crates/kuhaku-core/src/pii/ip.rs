@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::masking::Placeholder;
 
+use super::reading::Reading;
 use super::scan::{Span, after, before, placeholder_after, placeholder_before};
 
 /// Words before a four-part number that make it a version, a section or an enzyme, in lower case.
@@ -35,9 +36,10 @@ const NOT_AN_ADDRESS: [&str; 23] = [
 ];
 
 /// Looks at each maximal run of the characters of addresses.
-pub(super) fn find(text: &str) -> Vec<Span> {
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
+    let text = reading.text();
     let mut found = Vec::new();
-    for run in runs(text) {
+    for run in runs(reading) {
         match ipv6(text, &run) {
             Some(range) => found.push(range),
             None => found.extend(ipv4(text, &run)),
@@ -48,30 +50,34 @@ pub(super) fn find(text: &str) -> Vec<Span> {
 
 /// Maximal runs of digits, points and colons, and of letters of hexadecimal digits, that hold what
 /// every address has: a point between digits or a colon before one of them.
-fn runs(text: &str) -> Vec<Range<usize>> {
-    let bytes = text.as_bytes();
+fn runs(reading: &Reading<'_>) -> Vec<Range<usize>> {
+    let bytes = reading.text().as_bytes();
+    let next = |at: usize| bytes.get(at + 1);
+    let points =
+        reading.digits().iter().map(|run| run.end).filter(|at| {
+            bytes.get(*at) == Some(&b'.') && next(*at).is_some_and(u8::is_ascii_digit)
+        });
+    let colons = reading.signs().iter().copied().filter(|at| {
+        bytes.get(*at) == Some(&b':')
+            && next(*at).is_some_and(|next| next.is_ascii_hexdigit() || *next == b':')
+    });
+    let (mut points, mut colons) = (points.peekable(), colons.peekable());
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut floor = 0;
-    for (at, byte) in bytes.iter().enumerate() {
-        if !matches!(byte, b':' | b'.') || at < floor {
+    let in_turn = std::iter::from_fn(|| match (points.peek(), colons.peek()) {
+        (Some(point), Some(colon)) if point > colon => colons.next(),
+        (Some(_), _) => points.next(),
+        _ => colons.next(),
+    });
+    for at in in_turn {
+        if at < floor {
             continue;
         }
-        let next = bytes.get(at + 1);
-        let joins = match byte {
-            b'.' => {
-                next.is_some_and(u8::is_ascii_digit)
-                    && at > 0
-                    && bytes.get(at - 1).is_some_and(u8::is_ascii_digit)
-            }
-            _ => next.is_some_and(|next| next.is_ascii_hexdigit() || *next == b':'),
-        };
-        if joins {
-            let head = bytes.get(floor..at).unwrap_or_default();
-            let start = at - head.iter().rev().take_while(|byte| is_part(**byte)).count();
-            let tail = bytes.get(at..).unwrap_or_default();
-            floor = at + tail.iter().take_while(|byte| is_part(**byte)).count();
-            runs.push(start..floor);
-        }
+        let head = bytes.get(floor..at).unwrap_or_default();
+        let start = at - head.iter().rev().take_while(|byte| is_part(**byte)).count();
+        let tail = bytes.get(at..).unwrap_or_default();
+        floor = at + tail.iter().take_while(|byte| is_part(**byte)).count();
+        runs.push(start..floor);
     }
     runs
 }
@@ -198,10 +204,11 @@ fn is_word(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::read;
     use super::*;
 
     fn addresses(text: &str) -> Vec<&str> {
-        find(text).into_iter().map(|(range, _)| &text[range]).collect()
+        find(&read(text)).into_iter().map(|(range, _)| &text[range]).collect()
     }
 
     #[test]

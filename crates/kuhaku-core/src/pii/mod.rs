@@ -23,6 +23,7 @@ mod phone;
 mod phone_codes;
 mod phone_shapes;
 mod private_key;
+mod reading;
 mod recogniser;
 mod scan;
 mod secret;

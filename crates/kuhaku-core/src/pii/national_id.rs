@@ -4,25 +4,31 @@ use std::ops::Range;
 
 use crate::masking::Placeholder;
 
-use super::digits::{runs, values};
+use super::digits::values;
 use super::gap::{Gap, Gaps};
+use super::reading::Reading;
 use super::scan::{Span, after, before};
 
 /// Finds runs of exactly 11 digits that satisfy the check digits.
-pub(super) fn find(text: &str) -> Vec<Span> {
-    runs(text)
-        .into_iter()
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
+    let text = reading.text();
+    reading
+        .clusters()
+        .flatten()
         .filter(|run| run.len() == 11 && !is_part_of_number(text, run))
-        .filter(|run| text.get(run.clone()).is_some_and(is_tckn))
-        .map(|run| (run, Placeholder::NationalId))
+        .filter(|run| text.get((*run).clone()).is_some_and(is_tckn))
+        .map(|run| (run.clone(), Placeholder::NationalId))
         .collect()
 }
 
 /// The same for ids in groups of three, three, three and two, and for ids under emphasis.
-pub(super) fn find_spread(text: &str) -> Vec<Span> {
-    let runs = runs(text);
-    (0..runs.len())
-        .filter_map(|first| spread(text, runs.get(first..)?))
+pub(super) fn find_spread(reading: &Reading<'_>) -> Vec<Span> {
+    let text = reading.text();
+    let starts = |runs| (0..).map_while(move |first| <[Range<usize>]>::get(runs, first..));
+    reading
+        .clusters()
+        .flat_map(starts)
+        .filter_map(|runs| spread(text, runs))
         .filter(|range| !is_part_of_number(text, range))
         .filter(|range| text.get(range.clone()).is_some_and(is_tckn))
         .map(|range| (range, Placeholder::NationalId))
@@ -90,6 +96,7 @@ fn is_tckn(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::read;
     use super::*;
 
     /// PII-06
@@ -104,10 +111,10 @@ mod tests {
     #[test]
     fn a_part_of_another_number_is_no_id() {
         for text in ["1.10000000146", "10000000146.5", "+10000000146", "100000001460"] {
-            assert_eq!(find(text), [], "{text}");
+            assert_eq!(find(&read(text)), [], "{text}");
         }
         for text in ["TC10000000146", "a,10000000146,b", "10000000146."] {
-            assert_eq!(find(text).len(), 1, "{text}");
+            assert_eq!(find(&read(text)).len(), 1, "{text}");
         }
     }
 
@@ -115,7 +122,11 @@ mod tests {
     fn an_id_may_stand_in_groups() {
         for id in ["100 000 001 46", "100-000-001-46", "100 000\n001  46", "1000**0000146**"] {
             let digits = id.trim_end_matches('*');
-            assert_eq!(find_spread(id), [(0..digits.len(), Placeholder::NationalId)], "{id}");
+            assert_eq!(
+                find_spread(&read(id)),
+                [(0..digits.len(), Placeholder::NationalId)],
+                "{id}"
+            );
         }
         for text in [
             "10 000 000 146",
@@ -124,7 +135,7 @@ mod tests {
             "100 000 001 47",
             "+100 000 001 46",
         ] {
-            assert_eq!(find_spread(text), [], "{text}");
+            assert_eq!(find_spread(&read(text)), [], "{text}");
         }
     }
 }

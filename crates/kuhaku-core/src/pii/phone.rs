@@ -6,9 +6,10 @@ use crate::masking::Placeholder;
 
 use super::border::{ends, starts};
 use super::context::{Words, is_form_of};
-use super::digits::{runs, values};
+use super::digits::values;
 use super::phone_codes;
 use super::phone_shapes::{Groups, is_national, is_unmistakable};
+use super::reading::Reading;
 use super::scan::{Span, before, placeholder_before};
 
 /// Groups of one number at most.
@@ -116,13 +117,17 @@ const WEAK: [&str; 10] = [
 const CLOSE: usize = 3;
 
 /// Finds numbers with a calling code, in a national grouping, or beside a word that announces one.
-pub(super) fn find(text: &str) -> Vec<Span> {
-    let runs = runs(text);
-    let words = Words::new(text);
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
+    reading.clusters().flat_map(|runs| numbers(reading, runs)).collect()
+}
+
+/// The numbers that each begin with one of these runs.
+fn numbers(reading: &Reading<'_>, runs: &[Range<usize>]) -> Vec<Span> {
+    let (text, words) = (reading.text(), reading.words());
     let mut found: Vec<Span> = Vec::new();
     let mut first = 0;
     while let Some(left) = runs.get(first..).filter(|left| !left.is_empty()) {
-        match longest(text, left, &words) {
+        match longest(text, left, words) {
             Some((range, count)) => {
                 found.push((range, Placeholder::Phone));
                 first += count;
@@ -254,10 +259,11 @@ fn is_announced(words: &Words<'_>, value: &Range<usize>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::read;
     use super::*;
 
     fn phones(text: &str) -> Vec<&str> {
-        find(text).into_iter().map(|(range, _)| &text[range]).collect()
+        find(&read(text)).into_iter().map(|(range, _)| &text[range]).collect()
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::masking::{Masked, Placeholder};
 
 use super::fold::Folded;
+use super::reading::{Filter, Marks, PLACES, Reading};
 use super::recogniser::Recogniser;
 use super::token::TokenRecogniser;
 use super::{card, crypto, email, iban, id_codes, id_numbers, ip, national_id, phone, secret};
@@ -14,7 +15,7 @@ use super::{card, crypto, email, iban, id_codes, id_numbers, ip, national_id, ph
 pub(super) type Span = (Range<usize>, Placeholder);
 
 /// A recogniser, or several of equal rank.
-type Stage<'a> = &'a dyn Fn(&str) -> Vec<Span>;
+type Stage<'a> = &'a dyn Fn(&Reading<'_>) -> Vec<Span>;
 
 /// The default recognisers and those of the user.
 #[derive(Clone, Debug)]
@@ -35,18 +36,24 @@ impl Recognisers {
 
     /// The spans of `text` to be masked: disjoint, in order.
     pub(super) fn spans(&self, text: &str) -> Vec<Span> {
+        self.spans_at(text, PLACES)
+    }
+
+    /// The spans at the places that a filter lets through.
+    fn spans_at(&self, text: &str, filter: Filter) -> Vec<Span> {
         let folded = Folded::new(text);
-        let addresses = |text: &str| self.tokens.find_user_info(text);
-        let words = |text: &str| {
+        let addresses = |text: &Reading<'_>| self.tokens.find_user_info(text);
+        let words = |text: &Reading<'_>| {
             let secrets = [self.tokens.find(text), secret::find(text)].concat();
             [email::find(text), secrets, crypto::find(text)].concat()
         };
-        let short = |text: &str| self.tokens.find_short_prefixes(text);
-        let numbers =
-            |text: &str| [ip::find(text), card::find(text), national_id::find(text)].concat();
+        let short = |text: &Reading<'_>| self.tokens.find_short_prefixes(text);
+        let numbers = |text: &Reading<'_>| {
+            [ip::find(text), card::find(text), national_id::find(text)].concat()
+        };
         let spread =
-            |text: &str| [card::find_spread(text), national_id::find_spread(text)].concat();
-        let own = |text: &str| self.find_own(text);
+            |text: &Reading<'_>| [card::find_spread(text), national_id::find_spread(text)].concat();
+        let own = |text: &Reading<'_>| self.find_own(text.text());
         let stages: [Stage<'_>; 11] = [
             &addresses,
             &words,
@@ -60,7 +67,8 @@ impl Recognisers {
             &card::find_short_groups,
             &own,
         ];
-        let found = read(folded.text(), &stages);
+        let reading = Reading::new(folded.text(), Marks::of(folded.text()), filter);
+        let found = read(&reading, &stages);
         found.into_iter().map(|(range, kind)| (folded.to_source(range), kind)).collect()
     }
 
@@ -90,16 +98,17 @@ impl Recognisers {
 /// Each stage reads what the earlier ones left, with their placeholders in it, as a second masking
 /// would. And no recogniser looks at a neighbour that a recogniser of its own or a later stage may
 /// replace. Together that makes masking idempotent.
-fn read(text: &str, stages: &[Stage<'_>]) -> Vec<Span> {
+fn read(reading: &Reading<'_>, stages: &[Stage<'_>]) -> Vec<Span> {
     let Some((stage, later)) = stages.split_first() else {
         return Vec::new();
     };
-    let mut spans = merge(stage(text));
+    let mut spans = merge(stage(reading));
     if spans.is_empty() {
-        return read(text, later);
+        return read(reading, later);
     }
+    let text = reading.text();
     let left = Masked::replacing(text, spans.clone());
-    let rest = read(left.text(), later);
+    let rest = read(&reading.masked(left.text(), &spans), later);
     spans.extend(rest.into_iter().map(|(range, kind)| (left.map().to_source(range), kind)));
     spans.sort_by_key(|(range, _)| range.start);
     spans

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::masking::Placeholder;
 
+use super::reading::Reading;
 use super::scan::{Span, placeholder_after};
 
 /// Parts of names that say their value is secret, in lower case, without what joins words.
@@ -57,10 +58,12 @@ const STANDS_FOR: [&str; 12] = [
 
 /// The values of assignments (`=`, `:`, `:=`, `=>`) to a telling name that look random. A value that
 /// goes on in a placeholder was looked at as a whole before.
-pub(super) fn find(text: &str) -> Vec<Span> {
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
+    let text = reading.text();
     let mut found: Vec<Span> = Vec::new();
-    for (at, byte) in text.bytes().enumerate() {
-        if !matches!(byte, b'=' | b':') || found.last().is_some_and(|(last, _)| at < last.end) {
+    for at in reading.signs().iter().copied() {
+        let assigns = matches!(text.as_bytes().get(at), Some(b'=' | b':'));
+        if !assigns || found.last().is_some_and(|(last, _)| at < last.end) {
             continue;
         }
         if let Some(value) = value(text, at + 1)
@@ -128,10 +131,11 @@ fn bits(value: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::read;
     use super::*;
 
     fn secrets(text: &str) -> Vec<&str> {
-        find(text).into_iter().map(|(range, _)| &text[range]).collect()
+        find(&read(text)).into_iter().map(|(range, _)| &text[range]).collect()
     }
 
     #[test]

@@ -6,16 +6,13 @@ use regex::Regex;
 
 use crate::masking::Placeholder;
 
-use super::long_words::long_words;
 use super::private_key::PrivateKeyBlocks;
+use super::reading::Reading;
 use super::scan::{Span, before, merge};
 use super::token_formats::{CREDENTIALS, JWT, PREFIXED, USER_INFO, WITH_DIGIT};
 
 /// A value of letters only is taken for a token from this length on: longer than any word.
 const LONGER_THAN_WORDS: usize = 24;
-
-/// Bytes of the shortest token of a format with a prefix.
-const SHORTEST: usize = 15;
 
 /// Bytes of the longest prefix.
 const LONGEST_PREFIX: usize = 16;
@@ -47,8 +44,8 @@ impl TokenRecogniser {
     }
 
     /// User and password in addresses of the web, services and databases.
-    pub(super) fn find_user_info(&self, text: &str) -> Vec<Span> {
-        let found = self.user_info.captures_iter(text).filter_map(|found| found.get(1));
+    pub(super) fn find_user_info(&self, reading: &Reading<'_>) -> Vec<Span> {
+        let found = self.user_info.captures_iter(reading.text()).filter_map(|found| found.get(1));
         found
             .filter(|value| value.as_str() != ":")
             .map(|value| (value.range(), Placeholder::Token))
@@ -56,10 +53,14 @@ impl TokenRecogniser {
     }
 
     /// Secrets whose format is unmistakable.
-    pub(super) fn find(&self, text: &str) -> Vec<Span> {
+    pub(super) fn find(&self, reading: &Reading<'_>) -> Vec<Span> {
+        let text = reading.text();
         let mut found = Vec::new();
-        for word in long_words(text.as_bytes(), SHORTEST, is_part) {
+        for word in reading.long_words() {
             let inside = text.get(word.clone()).unwrap_or_default();
+            if !inside.bytes().any(is_no_word) {
+                continue;
+            }
             let mut at = 0;
             while let Some(token) = self.prefixed.find_at(inside, at) {
                 if token.as_str().bytes().any(is_no_word) {
@@ -102,7 +103,8 @@ impl TokenRecogniser {
     }
 
     /// Secrets that are told from words by a digit and by standing apart.
-    pub(super) fn find_short_prefixes(&self, text: &str) -> Vec<Span> {
+    pub(super) fn find_short_prefixes(&self, reading: &Reading<'_>) -> Vec<Span> {
+        let text = reading.text();
         let mut found = Vec::new();
         let mut at = 0;
         while let Some(candidate) = self.with_digit.find_at(text, at) {
@@ -132,25 +134,6 @@ fn matches<'t>(
 ) -> impl Iterator<Item = Range<usize>> + 't {
     let found = format.find_iter(text).filter(move |candidate| accept(candidate.as_str()));
     found.map(|candidate| candidate.range())
-}
-
-/// The bytes of which formats with a prefix consist.
-const PARTS: [bool; 256] = {
-    let mut parts = [false; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        let sign = matches!(byte, b'-' | b'_' | b'.' | b'+' | b'/' | b'=');
-        #[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
-        {
-            parts[byte as usize] = byte.is_ascii_alphanumeric() || sign;
-        }
-        byte += 1;
-    }
-    parts
-};
-
-fn is_part(byte: &u8) -> bool {
-    PARTS.get(usize::from(*byte)).copied().unwrap_or(false)
 }
 
 /// A prefix and small letters only may be words: `task-proj-management-dashboard`.
@@ -195,11 +178,13 @@ fn is_user_and_password(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::read;
     use super::*;
 
     fn tokens(text: &str) -> Vec<&str> {
         let tokens = TokenRecogniser::new();
-        let found = [tokens.find(text), tokens.find_short_prefixes(text)].concat();
+        let reading = read(text);
+        let found = [tokens.find(&reading), tokens.find_short_prefixes(&reading)].concat();
         found.into_iter().map(|(range, _)| &text[range]).collect()
     }
 
@@ -259,7 +244,7 @@ mod tests {
             ("://a:[CARD]@host", &[]),
         ];
         for (text, expected) in cases {
-            let found = formats.find_user_info(text);
+            let found = formats.find_user_info(&read(text));
             let found: Vec<&str> = found.into_iter().map(|(range, _)| &text[range]).collect();
             assert_eq!(found, expected, "{text}");
         }
