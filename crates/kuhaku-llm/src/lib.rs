@@ -36,6 +36,14 @@
 //! - Usage that a service did not report is absent, never zero.
 //! - A stream that ends without [`ChatEvent::End`] was cut, and says so.
 
+mod credentials;
+mod dialect;
+mod fault;
+mod service;
+mod tokens;
+
+pub use service::Service;
+
 pub use kuhaku_core::{
     Capabilities, ChatEvent, ChatRequest, ChatResponse, ChatStream, Finish, LlmProvider, Message,
     ReplyFormat, Role, Usage,
