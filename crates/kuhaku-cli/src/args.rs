@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
+use kuhaku::core::{Date, Timestamp};
 use kuhaku::eval::Threshold;
 use kuhaku::{ChunkId, DocumentId, IdKey, TraceId};
 
@@ -58,6 +59,9 @@ pub(crate) enum Command {
     /// List or release passages that were held back at ingest (for operators)
     #[command(subcommand)]
     Quarantine(QuarantineCommand),
+    /// Show, check or prune the record of questions and searches (for operators)
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Measure retrieval and answers on a dataset, and compare runs
     #[command(subcommand)]
     Eval(EvalCommand),
@@ -119,7 +123,10 @@ pub(crate) struct CallerArgs {
     /// Also documents that are not in force today
     #[arg(long)]
     pub(crate) any_validity: bool,
-    /// The id of the request, for logs
+    /// Who asks, for the audit; gives no rights
+    #[arg(long, value_name = "NAME")]
+    pub(crate) identity: Option<String>,
+    /// The id of the request, for logs and the audit
     #[arg(long, value_name = "ID", value_parser = trace_id)]
     pub(crate) trace_id: Option<TraceId>,
 }
@@ -167,6 +174,36 @@ pub(crate) enum QuarantineCommand {
         #[arg(required = true, value_name = "ID", value_parser = chunk_id)]
         ids: Vec<ChunkId>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Print records, newest last; they are not verified
+    Show(AuditShowArgs),
+    /// Check that all records are there, in order, as they were written; status 6 if not
+    Verify,
+    /// Remove full files whose last record is older
+    Prune {
+        /// The day, in UTC, before which records may go
+        #[arg(long, value_name = "YYYY-MM-DD", value_parser = midnight)]
+        before: Timestamp,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct AuditShowArgs {
+    /// Only the last N
+    #[arg(long, value_name = "N")]
+    pub(crate) last: Option<usize>,
+    /// Only this kind of request: ask or search
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) event: Option<String>,
+    /// Only requests that ended in this way, such as refused or error
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) outcome: Option<String>,
+    /// Only the request with this id
+    #[arg(long, value_name = "ID")]
+    pub(crate) trace_id: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -268,6 +305,13 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
         _ => Err("write it as KEY=VALUE".into()),
     }
+}
+
+/// The beginning of a day in UTC.
+fn midnight(day: &str) -> Result<Timestamp, String> {
+    let wrong = |_| "write it as YYYY-MM-DD".to_string();
+    let day: Date = day.parse().map_err(wrong)?;
+    format!("{day}T00:00:00Z").parse().map_err(wrong)
 }
 
 fn trace_id(text: &str) -> kuhaku::core::Result<TraceId> {

@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use kuhaku::Error;
+use kuhaku::core::{Announcement, Announcer};
 use serde_json::{Value, json};
 
 const PLAIN: Style = Style::new();
@@ -57,7 +58,7 @@ impl<S: Into<String>> From<S> for Line {
 /// The two outputs. Colour is used on terminals only.
 ///
 /// A reader that goes away early (`kuhaku … | head`) is no error: what cannot be written is dropped.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Console {
     json: bool,
 }
@@ -112,6 +113,12 @@ impl Console {
             let error = json!({ "code": code, "tried": tried, "wrong": wrong, "next": next });
             self.value(&json!({ "version": 1, "error": error }));
         }
+    }
+}
+
+impl Announcer for Console {
+    fn announce(&self, announcement: &Announcement) {
+        self.note(&announcement.text);
     }
 }
 

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use kuhaku::{
-    AskRequest, Filter, IngestOptions, Rag, RagBuilder, Result, Roles, Scope, Section as _,
-    Sources, TagRule, WalkOptions, one_line,
+    AskRequest, Filter, IngestOptions, Rag, RagBuilder, Result, Roles, Runtime, Scope,
+    Section as _, Sources, TagRule, WalkOptions, one_line,
 };
 
 use crate::args::{CallerArgs, Common, WalkArgs};
@@ -19,6 +19,7 @@ pub(crate) struct Context<'a> {
     pub(crate) console: &'a Console,
     pub(crate) sources: Sources,
     common: &'a Common,
+    runtime: Runtime,
     opened: RefCell<Vec<Rag>>,
 }
 
@@ -38,12 +39,13 @@ impl<'a> Context<'a> {
             let name = one_line(&unknown.name, 80);
             console.note(&format!("warning: there is no setting {name}{nearest}"));
         }
-        Ok(Self { console, sources, common, opened: RefCell::default() })
+        let runtime = Runtime::builder().announcer(*console).build();
+        Ok(Self { console, sources, common, runtime, opened: RefCell::default() })
     }
 
     /// The builder with all settings read.
     pub(crate) fn builder(&self) -> Result<RagBuilder> {
-        let mut builder = Rag::builder().sources(&self.sources)?;
+        let mut builder = Rag::builder().sources(&self.sources)?.runtime(self.runtime.clone());
         if let Some(key) = &self.common.id_key {
             builder = builder.id_key(key.clone());
         }
@@ -109,6 +111,9 @@ impl CallerArgs {
         }
         if let Some(id) = &self.trace_id {
             request = request.trace_id(id.clone());
+        }
+        if let Some(identity) = &self.identity {
+            request = request.identity(identity);
         }
         if self.any_validity { request.any_validity() } else { request }
     }

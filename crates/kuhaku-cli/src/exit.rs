@@ -15,10 +15,12 @@ pub(crate) enum Exit {
     Refused,
     /// 5: done, but some documents could not be read.
     Partial,
-    /// 6: done, but a run did not meet a condition that was set.
+    /// 6: done, but a run did not meet a condition that was set, or the audit does not verify.
     Unmet,
     /// 130: interrupted.
     Interrupted,
+    /// 143: told to end by the system.
+    Terminated,
 }
 
 impl From<Exit> for ExitCode {
@@ -31,6 +33,7 @@ impl From<Exit> for ExitCode {
             Exit::Partial => 5,
             Exit::Unmet => 6,
             Exit::Interrupted => 130,
+            Exit::Terminated => 143,
         })
     }
 }
@@ -44,5 +47,6 @@ Exit status:
   3    no answer, no hit, nothing of that name, or something to fix (doctor)
   4    held back for safety
   5    done, but some documents could not be read
-  6    done, but an evaluation did not meet a condition
-  130  interrupted";
+  6    done, but an evaluation did not meet a condition, or the audit is damaged
+  130  interrupted
+  143  ended by the system";

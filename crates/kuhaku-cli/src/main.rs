@@ -36,16 +36,17 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Runs the command until it ends or Ctrl-C does. Whatever was applied before stays.
+/// Runs the command until it ends or is told to. Whatever was applied before stays; requests under way
+/// go on record as cancelled, and what drops last waits for the record.
 async fn run(args: &Args, console: &Console) -> Exit {
     // A write past the limit of a file's size shall be an error with a message, not a silent death.
     #[cfg(unix)]
     let _handled = tokio::signal::unix::signal(SIGXFSZ);
     let outcome = tokio::select! {
         outcome = commands::run(args, console) => outcome,
-        _ = tokio::signal::ctrl_c() => {
+        exit = told_to_end() => {
             console.note("interrupted; what was stored so far is kept, and the same command goes on from there");
-            return Exit::Interrupted;
+            return exit;
         }
     };
     match outcome {
@@ -55,4 +56,19 @@ async fn run(args: &Args, console: &Console) -> Exit {
             Exit::Failed
         }
     }
+}
+
+/// Waits for Ctrl-C, or for the signal by which systems end a program.
+async fn told_to_end() -> Exit {
+    #[cfg(unix)]
+    if let Ok(mut terminated) =
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+    {
+        return tokio::select! {
+            _ = tokio::signal::ctrl_c() => Exit::Interrupted,
+            _ = terminated.recv() => Exit::Terminated,
+        };
+    }
+    let _ = tokio::signal::ctrl_c().await;
+    Exit::Interrupted
 }

@@ -1,6 +1,6 @@
 //! `kuhaku doctor`.
 
-use kuhaku::Result;
+use kuhaku::{AuditSettings, Result, Section as _};
 use serde_json::json;
 
 use crate::console::Line;
@@ -16,7 +16,7 @@ struct Finding {
 }
 
 pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
-    let findings = vec![settings(context), index(context).await?, model()];
+    let findings = vec![settings(context), index(context).await?, audit(context)?, model()];
     let console = context.console;
     if console.json() {
         let lines: Vec<_> = findings
@@ -87,6 +87,24 @@ async fn index(context: &Context<'_>) -> Result<Finding> {
             next: error.next_step().map(Into::into),
         }),
     }
+}
+
+fn audit(context: &Context<'_>) -> Result<Finding> {
+    let settings = AuditSettings::load(&context.sources)?;
+    let (folder, _) = context.folder()?;
+    let path = settings.path(&folder);
+    let path = path.display();
+    let (fine, says, next) = match settings.writable(&folder) {
+        Ok(()) if settings.audit_enabled => {
+            (true, format!("each request leaves a record in {path}"), None)
+        }
+        Ok(()) => (true, "off; requests leave no record".into(), None),
+        Err(error) => {
+            let says = format!("{path} cannot be written: {}", error.wrong());
+            (false, says, error.next_step().map(Into::into))
+        }
+    };
+    Ok(Finding { what: "audit", fine, says, next })
 }
 
 fn model() -> Finding {

@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod ask;
+mod audit;
 mod doctor;
 mod documents;
 mod eval;
@@ -24,6 +25,7 @@ pub(crate) async fn run(args: &Args, console: &Console) -> Result<Exit> {
         Command::Ask(args) => ask::run(args, &context).await,
         Command::Documents(command) => documents::run(command, &context).await,
         Command::Quarantine(command) => quarantine::run(command, &context).await,
+        Command::Audit(command) => audit::run(command, &context).await,
         Command::Eval(command) => eval::run(command, &context).await,
         Command::Doctor => doctor::run(&context).await,
     };
