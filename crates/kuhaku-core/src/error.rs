@@ -4,6 +4,9 @@
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
+
+use crate::llm::Usage;
 
 /// Whether doing the same again may help. The retry layer reads this and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +28,12 @@ pub trait Kind: fmt::Debug + Clone + Send + Sync + 'static {
     /// The status that failures of this kind have unless one is set.
     fn status(&self) -> Status {
         Status::Permanent
+    }
+
+    /// Whether failures of this kind mean that a service is down: unreachable, silent or broken.
+    /// Circuit breakers count these, and only while they are not permanent.
+    fn is_outage(&self) -> bool {
+        false
     }
 }
 
@@ -61,6 +70,15 @@ pub struct Failure<K> {
     wrong: Cow<'static, str>,
     next: Option<Cow<'static, str>>,
     source: Option<Source>,
+    details: Option<Box<Details>>,
+}
+
+/// What few failures have.
+#[derive(Clone, Copy, Debug, Default)]
+struct Details {
+    retry_after: Option<Duration>,
+    usage: Usage,
+    no_outage: bool,
 }
 
 impl<K: Kind> Failure<K> {
@@ -71,7 +89,8 @@ impl<K: Kind> Failure<K> {
         wrong: impl Into<Cow<'static, str>>,
     ) -> Self {
         let status = kind.status();
-        Self { kind, status, tried: tried.into(), wrong: wrong.into(), next: None, source: None }
+        let (tried, wrong) = (tried.into(), wrong.into());
+        Self { kind, status, tried, wrong, next: None, source: None, details: None }
     }
 
     /// Adds the one step that the reader should take next.
@@ -95,6 +114,31 @@ impl<K: Kind> Failure<K> {
         self
     }
 
+    /// Adds how long the service asks callers to wait before the next attempt.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.details().retry_after = Some(wait);
+        self
+    }
+
+    /// Adds what the failed call used all the same.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.details().usage = usage;
+        self
+    }
+
+    /// Says that this failure tells nothing of the state of the service, whatever its kind implies.
+    #[must_use]
+    pub fn not_an_outage(mut self) -> Self {
+        self.details().no_outage = true;
+        self
+    }
+
+    fn details(&mut self) -> &mut Details {
+        self.details.get_or_insert_default()
+    }
+
     /// The kind, to match on.
     pub fn kind(&self) -> &K {
         &self.kind
@@ -108,6 +152,23 @@ impl<K: Kind> Failure<K> {
     /// Whether doing the same again may help.
     pub fn status(&self) -> Status {
         self.status
+    }
+
+    /// How long the service asks callers to wait before the next attempt, if it does.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.details.as_ref().and_then(|details| details.retry_after)
+    }
+
+    /// What the failed call used, as far as the service said.
+    pub fn usage(&self) -> Usage {
+        self.details.as_ref().map(|details| details.usage).unwrap_or_default()
+    }
+
+    /// Whether this failure means that the service is down. Circuit breakers read this and nothing
+    /// else.
+    pub fn is_outage(&self) -> bool {
+        let denied = self.details.as_ref().is_some_and(|details| details.no_outage);
+        self.kind.is_outage() && self.status != Status::Permanent && !denied
     }
 
     /// What was tried; completes "cannot …".
@@ -134,6 +195,7 @@ impl<K: Kind> Failure<K> {
             wrong: self.wrong,
             next: self.next,
             source: self.source,
+            details: self.details,
         }
     }
 }
@@ -147,6 +209,7 @@ impl<K: fmt::Debug> fmt::Debug for Failure<K> {
             .field("wrong", &self.wrong)
             .field("next", &self.next)
             .field("source", &self.source)
+            .field("details", &self.details)
             .finish()
     }
 }
@@ -197,6 +260,16 @@ pub enum ErrorKind {
     EmptyResponse,
     /// The reply does not have the documented shape.
     MalformedResponse,
+    /// The reply is larger than the caller takes.
+    ResponseTooLarge,
+    /// The service sent the caller elsewhere, and that was not followed.
+    Redirected,
+    /// The circuit breaker of the endpoint is open; the service was not called.
+    CircuitOpen,
+    /// Nothing that could do the work is ready to be used.
+    CapabilityUnavailable,
+    /// A step needs a yes that was not given.
+    ConsentRequired,
 }
 
 impl Kind for ErrorKind {
@@ -215,6 +288,11 @@ impl Kind for ErrorKind {
             Self::Refused => "core.refused",
             Self::EmptyResponse => "core.empty_response",
             Self::MalformedResponse => "core.malformed_response",
+            Self::ResponseTooLarge => "core.response_too_large",
+            Self::Redirected => "core.redirected",
+            Self::CircuitOpen => "core.circuit_open",
+            Self::CapabilityUnavailable => "core.capability_unavailable",
+            Self::ConsentRequired => "core.consent_required",
         }
     }
 
@@ -223,6 +301,10 @@ impl Kind for ErrorKind {
             Self::Unavailable | Self::RateLimited | Self::TimedOut => Status::Temporary,
             _ => Status::Permanent,
         }
+    }
+
+    fn is_outage(&self) -> bool {
+        matches!(self, Self::Unavailable | Self::TimedOut)
     }
 }
 

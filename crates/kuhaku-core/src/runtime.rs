@@ -47,12 +47,21 @@ pub struct Announcement {
     pub key: String,
     /// One sentence, without a trailing newline.
     pub text: String,
+    /// Whether it should stand out: something was decided that a person may want otherwise.
+    pub prominent: bool,
 }
 
 impl Announcement {
     /// An announcement under a key.
     pub fn new(key: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { key: key.into(), text: text.into() }
+        Self { key: key.into(), text: text.into(), prominent: false }
+    }
+
+    /// Makes it stand out.
+    #[must_use]
+    pub fn prominent(mut self) -> Self {
+        self.prominent = true;
+        self
     }
 }
 
