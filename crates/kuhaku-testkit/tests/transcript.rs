@@ -15,11 +15,15 @@ use reqwest::Client;
 
 const SOON: Duration = Duration::from_secs(10);
 
+fn client() -> Client {
+    Client::builder().no_proxy().build().unwrap()
+}
+
 #[tokio::test]
 async fn replies_follow_the_script_and_the_last_one_is_repeated() {
     let script = [Reply::new(503).header("Retry-After", "7"), Reply::json("{\"a\":1}")];
     let server = TranscriptServer::start(script).await.unwrap();
-    let client = Client::new();
+    let client = client();
     for (status, body) in [(503, ""), (200, "{\"a\":1}"), (200, "{\"a\":1}")] {
         let request = client.post(format!("{}/v1/x?y=z", server.url())).header("X-Key", "k");
         let response = request.body("{\"q\":[1,2]}").send().await.unwrap();
@@ -44,7 +48,7 @@ async fn pieces_reach_the_client_one_by_one() {
     let text = "naïve 日本 🦀";
     let reply = Reply::stream("text/event-stream").byte_by_byte(text.as_bytes());
     let server = TranscriptServer::start([reply]).await.unwrap();
-    let mut response = Client::new().get(server.url()).send().await.unwrap();
+    let mut response = client().get(server.url()).send().await.unwrap();
     let mut pieces = Vec::new();
     while let Some(piece) = response.chunk().await.unwrap() {
         pieces.push(piece);
@@ -62,7 +66,7 @@ async fn a_reply_ends_badly_in_each_way_that_it_can() {
         ];
         let server = TranscriptServer::start(script).await.unwrap();
         for _ in 0..2 {
-            let response = Client::new().get(server.url()).send().await;
+            let response = client().get(server.url()).send().await;
             let cut = match response {
                 Ok(response) => response.bytes().await.is_err(),
                 Err(_) => true,
@@ -72,7 +76,7 @@ async fn a_reply_ends_badly_in_each_way_that_it_can() {
     }
     for reply in [Reply::reset(), Reply::raw("SSH-2.0-server\r\n"), Reply::raw("")] {
         let server = TranscriptServer::start([reply]).await.unwrap();
-        assert!(Client::new().get(server.url()).send().await.is_err());
+        assert!(client().get(server.url()).send().await.is_err());
         assert_eq!(server.requests().len(), 1);
     }
 }
@@ -90,7 +94,7 @@ async fn a_client_that_leaves_is_noticed() {
     for reply in waiting {
         let server = TranscriptServer::start([reply.clone()]).await.unwrap();
         let call = async {
-            let mut response = Client::new().get(server.url()).send().await.unwrap();
+            let mut response = client().get(server.url()).send().await.unwrap();
             while let Some(_piece) = response.chunk().await.unwrap() {}
         };
         tokio::select! {
@@ -104,7 +108,7 @@ async fn a_client_that_leaves_is_noticed() {
 #[tokio::test]
 async fn a_complete_exchange_abandons_nothing() {
     let server = TranscriptServer::start([Reply::json("{}")]).await.unwrap();
-    let response = Client::new().get(server.url_of_another_host()).send().await.unwrap();
+    let response = client().get(server.url_of_another_host()).send().await.unwrap();
     assert_eq!(response.text().await.unwrap(), "{}");
     assert!(!server.abandoned(1, Duration::from_millis(50)).await);
 }
@@ -112,7 +116,7 @@ async fn a_complete_exchange_abandons_nothing() {
 #[tokio::test]
 async fn dropping_the_server_closes_its_connections() {
     let server = TranscriptServer::start([Reply::silence()]).await.unwrap();
-    let call = Client::new().get(server.url()).send();
+    let call = client().get(server.url()).send();
     let (answer, ()) = tokio::join!(call, async {
         assert!(server.requested(1, SOON).await);
         drop(server);

@@ -121,7 +121,7 @@ impl Client {
     pub(crate) fn new(endpoint: Endpoint, fault: Option<Fault>) -> Self {
         let follows = fault == Some(Fault::FollowsRedirects);
         let policy = if follows { Policy::limited(3) } else { Policy::none() };
-        let http = reqwest::Client::builder().redirect(policy).build().unwrap();
+        let http = reqwest::Client::builder().no_proxy().redirect(policy).build().unwrap();
         Self { endpoint, fault, http, usage: Default::default() }
     }
 
