@@ -9,8 +9,9 @@ pub(super) fn corrupt(
     tried: impl Into<Cow<'static, str>>,
     wrong: impl Into<Cow<'static, str>>,
 ) -> Error {
-    Error::new(ErrorKind::Corrupt, tried, wrong)
-        .next("restore the folder from a backup, or remove it and ingest the documents again")
+    Error::new(ErrorKind::Corrupt, tried, wrong).next(
+        "run `kuhaku index repair`, or restore a backup, or remove the folder and ingest again",
+    )
 }
 
 /// A file in the place of the index that is none, which may be of use to somebody.
@@ -21,21 +22,52 @@ pub(super) fn no_index(tried: impl Into<Cow<'static, str>>) -> Error {
 
 /// A failure of the database. Its own text names no content.
 pub(super) fn storage(tried: impl Into<Cow<'static, str>>, source: sqlx::Error) -> Error {
-    // The primary result codes of SQLite: 5 busy, 6 locked, 11 corrupt, 26 not a database.
+    // The primary result codes of SQLite: 5 busy, 6 locked, 8 read-only, 11 corrupt, 13 full,
+    // 14 cannot open, 26 not a database.
     let code = source.as_database_error().and_then(|error| error.code());
     let primary = code.and_then(|code| code.parse::<u32>().ok()).map(|code| code & 0xff);
     let decoding = matches!(
         source,
         sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::ColumnNotFound(_)
     );
-    match primary {
-        Some(5 | 6) => locked(tried).caused_by(source),
-        Some(11 | 26) => corrupt(tried, "index.sqlite3 is damaged or no index").caused_by(source),
-        _ if decoding => corrupt(tried, "a stored row is unreadable").caused_by(source),
-        _ => Error::new(ErrorKind::Storage, tried, "the database could not read or write")
-            .next("check that the folder is writable and the disk has room, then try again")
-            .caused_by(source),
-    }
+    let refused = |tried, wrong, next| Error::new(ErrorKind::Storage, tried, wrong).next(next);
+    let error = match primary {
+        Some(5 | 6) => locked(tried),
+        Some(8) => refused(
+            tried.into(),
+            "index.sqlite3 may only be read",
+            "allow writing to the folder and its files, or use a copy of the folder",
+        ),
+        Some(11 | 26) => corrupt(tried, "index.sqlite3 is damaged or no index"),
+        Some(13) => refused(
+            tried.into(),
+            "the disk is full; what was stored before is as it was",
+            "make room on the disk, then try again",
+        ),
+        Some(14) => refused(
+            tried.into(),
+            "index.sqlite3 or a file beside it cannot be opened",
+            "check who may read and write the folder and its files",
+        ),
+        _ if decoding => corrupt(tried, "a stored row is unreadable"),
+        _ => refused(
+            tried.into(),
+            "the database could not read or write",
+            "check that the folder is writable and the disk has room, then try again",
+        ),
+    };
+    error.caused_by(source)
+}
+
+/// Whether stored bytes are at fault, not the disk, the rights or another process.
+pub(super) fn is_damage(source: &sqlx::Error) -> bool {
+    let code = source.as_database_error().and_then(|error| error.code());
+    let primary = code.and_then(|code| code.parse::<u32>().ok()).map(|code| code & 0xff);
+    primary.is_none_or(|code| matches!(code, 1 | 11 | 26))
+        && !matches!(
+            source,
+            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed
+        )
 }
 
 /// A failure of the file system.

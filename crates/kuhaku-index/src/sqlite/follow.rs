@@ -7,13 +7,14 @@ use sqlx::SqliteConnection;
 
 use super::SqliteIndex;
 use super::failure::storage;
+use super::open::load;
 use super::rows::{self, ChangeKind};
 use super::schema::{self, Mark};
 use super::writer::aside;
 use crate::analysis::Analyzer;
 use crate::error::{Error, Result};
 use crate::fault::Fault;
-use crate::inverted::{Body, Draft, Generation};
+use crate::inverted::{Body, Draft};
 
 const TRIED: &str = "read the index";
 
@@ -57,28 +58,39 @@ impl SqliteIndex {
             return Ok(());
         }
         let before = self.live.generation();
-        // A log that does not go on from here, as that of a restored backup, cannot be followed.
-        let mut step = Step { reset: meta.commit.number() <= shown.number(), ..Step::default() };
-        for (kind, row) in rows::changes(&mut *connection, shown.number()).await? {
+        let changes = rows::changes(&mut *connection, shown.number()).await?;
+        // A log that does not go on from here cannot be followed: that of a restored backup, or one
+        // whose oldest changes are gone by now. Its numbers have no gaps.
+        let news = meta.commit.number() - shown.number();
+        let whole = news > 0 && i64::try_from(changes.len()).is_ok_and(|found| found == news);
+        let mut step = Step { reset: !whole, ..Step::default() };
+        for (kind, row) in changes {
             step.take(kind, row);
         }
-        let Step { reset, retired, gone, come } = step;
-        let mut draft = Draft::default();
+        let Step { reset, mut retired, gone, come } = step;
         if reset {
-            rows::load(connection, &mut draft, 0, i64::MAX).await?;
-            let generation = aside(TRIED, move || Generation::of(draft)).await?;
+            // Which rows went is not known of a log with gaps.
+            retired = before
+                .documents()
+                .iter()
+                .filter_map(|(found, ..)| Self::row(&found.body))
+                .collect();
+            let generation = load(connection).await?;
             let analyzer = Analyzer::new(meta.fingerprint.tokenizer, meta.fingerprint.language);
             self.pins.retire(&before, retired);
             self.live.replace(generation, analyzer);
             self.set_fingerprint(meta.fingerprint);
         } else {
+            let mut draft = Draft::default();
             for (from, to) in runs(&come) {
                 rows::load(&mut *connection, &mut draft, from, to).await?;
             }
+            let known = rows::ids(&mut *connection, &gone).await?;
             let base = before.clone();
             let work = move || {
                 let lost = |body: &Body| Self::row(body).is_some_and(|row| gone.contains(&row));
-                base.next(&base.ids(lost), draft)
+                // Rows that are deleted already are found by looking at all documents.
+                base.next(&known.unwrap_or_else(|| base.ids(lost)), draft)
             };
             let next = aside(TRIED, work).await?;
             self.pins.retire(&before, retired);

@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use super::failure::{disk, locked};
+use super::private;
 use crate::error::Result;
 
 /// Held while something is written. The empty file stays; the lock on it does not.
@@ -23,12 +24,8 @@ impl WriteLock {
     /// Takes the lock of an index folder, without waiting.
     pub(super) fn acquire(directory: &Path) -> Result<Self> {
         const TRIED: &str = "write to the index";
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(directory.join("index.lock"))
-            .map_err(|source| disk(TRIED, source))?;
+        let file =
+            private::file(&directory.join("index.lock")).map_err(|source| disk(TRIED, source))?;
         match file.try_lock() {
             Ok(()) => Ok(Self(file)),
             Err(TryLockError::WouldBlock) => Err(locked(TRIED)),

@@ -4,17 +4,18 @@ use std::path::Path;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
+use kuhaku_core::Runtime;
 use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous};
 
-use super::create::{make, make_folder};
+use super::create::make;
 use super::failure::{corrupt, disk, no_index, storage};
 use super::options::OpenOptions;
 use super::pins::Pins;
 use super::presence::Presence;
 use super::schema::Meta;
 use super::writer::{Writer, aside};
-use super::{SqliteIndex, rows, schema};
+use super::{SqliteIndex, migrate, private, rows, schema};
 use crate::analysis::Analyzer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inverted::{Draft, Generation, Live};
@@ -25,6 +26,9 @@ pub(super) const FILE: &str = "index.sqlite3";
 /// Connections for reading texts; searching needs none.
 const CONNECTIONS: u32 = 4;
 
+/// What SQLite's log of recent writes is cut back to once its content is in the database: 16 MiB.
+const LOG_BYTES: &str = "16777216";
+
 pub(super) fn connect(file: &Path) -> SqliteConnectOptions {
     use sqlx::ConnectOptions as _;
     SqliteConnectOptions::new()
@@ -33,11 +37,12 @@ pub(super) fn connect(file: &Path) -> SqliteConnectOptions {
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .pragma("secure_delete", "ON")
+        .pragma("journal_size_limit", LOG_BYTES)
         .busy_timeout(Duration::from_secs(5))
         .disable_statement_logging()
 }
 
-fn missing(folder: &Path, tried: String) -> Error {
+pub(super) fn missing(folder: &Path, tried: String) -> Error {
     Error::new(ErrorKind::NotFound, tried, format!("`{}` holds no index", folder.display()))
         .next("run `kuhaku ingest PATH --index DIR` first, or name the folder of an index")
 }
@@ -58,28 +63,20 @@ impl SqliteIndex {
         let tried = format!("open the index `{}`", options.directory.display());
         let tried = || tried.clone();
         let file = options.directory.join(FILE);
-        match std::fs::metadata(&file) {
-            Ok(found) if !found.is_file() => {
-                return Err(corrupt(tried(), "index.sqlite3 is not a file"));
+        if find(&file, &tried())? == Found::Nothing {
+            if !options.create {
+                return Err(missing(&options.directory, tried()));
             }
-            // Not even looked at: beside an empty file SQLite removes a log that may be of use.
-            Ok(found) if found.len() == 0 => return Err(no_index(tried())),
-            Ok(_) => look(&file, &tried()).await?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                if !options.create {
-                    return Err(missing(&options.directory, tried()));
-                }
-                make_folder(&options.directory).map_err(|error| disk(tried(), error))?;
-                make(&options).await?;
-            }
-            Err(error) => return Err(disk(tried(), error)),
+            private::folder(&options.directory).map_err(|error| disk(tried(), error))?;
+            make(&options).await?;
         }
+        let with = access(&options.directory, &options.runtime, &tried()).await?;
         // Before anything is read, so that nothing of it is deleted by who thinks to be alone.
         let presence = Presence::announce(&options.directory).await?;
         let pool = SqlitePoolOptions::new()
             .max_connections(CONNECTIONS)
             .test_before_acquire(false)
-            .connect_with(connect(&file))
+            .connect_with(with)
             .await
             .map_err(|error| storage(tried(), error))?;
         let mut reading = pool.begin().await.map_err(|error| storage(tried(), error))?;
@@ -93,12 +90,10 @@ impl SqliteIndex {
             )
             .next("leave the id key out, or make a new index with it"));
         }
-        let mut draft = Draft::default();
-        rows::load(&mut reading, &mut draft, 0, i64::MAX).await?;
+        let generation = load(&mut reading).await?;
         reading.rollback().await.map_err(|error| storage(tried(), error))?;
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
         let writer = Writer { fingerprint: fingerprint.clone() };
-        let generation = aside("open the index", move || Generation::of(draft)).await?;
         Ok(Self {
             directory: options.directory,
             pool,
@@ -126,10 +121,67 @@ impl SqliteIndex {
     }
 }
 
-async fn look(file: &Path, tried: &str) -> Result<()> {
-    let failed = |error| storage(tried.to_owned(), error);
-    let mut connection = SqliteConnection::connect_with(&connect(file)).await.map_err(failed)?;
-    let recognised = schema::recognise(&mut connection, tried).await;
-    connection.close().await.map_err(failed)?;
-    recognised
+/// Reads all that searching needs: what the caller's transaction sees.
+pub(super) async fn load(connection: &mut SqliteConnection) -> Result<Generation> {
+    let mut draft = Draft::default();
+    rows::load(connection, &mut draft, 0, i64::MAX).await?;
+    aside("open the index", move || Generation::of(draft)).await
+}
+
+/// What is in the place of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    File,
+}
+
+/// Looks for the database. Errors say that `tried` was tried.
+pub(super) fn find(file: &Path, tried: &str) -> Result<Found> {
+    let tried = || tried.to_owned();
+    match std::fs::metadata(file) {
+        Ok(found) if !found.is_file() => Err(corrupt(tried(), "index.sqlite3 is not a file")),
+        // Not even looked at: beside an empty file SQLite removes a log that may be of use.
+        Ok(found) if found.len() == 0 => Err(no_index(tried())),
+        Ok(_) => Ok(Found::File),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Found::Nothing),
+        Err(error) => Err(disk(tried(), error)),
+    }
+}
+
+/// Recognises the file, brings it up to date, and finds out how it can be read.
+pub(super) async fn access(
+    folder: &Path,
+    runtime: &Runtime,
+    tried: &str,
+) -> Result<SqliteConnectOptions> {
+    let file = folder.join(FILE);
+    let mut with = connect(&file);
+    let (mut connection, version) = match recognised(&with, tried).await {
+        Err(error) if *error.kind() == ErrorKind::Storage && is_still(folder) => {
+            // SQLite keeps its log in the folder unless it is told that nothing changes.
+            with = connect(&file).read_only(true).immutable(true);
+            recognised(&with, tried).await.map_err(|_| error)?
+        }
+        opened => opened?,
+    };
+    if version < migrate::VERSION {
+        migrate::migrate(&mut connection, folder, runtime).await?;
+    }
+    connection.close().await.map_err(|error| storage(tried.to_owned(), error))?;
+    Ok(with)
+}
+
+async fn recognised(with: &SqliteConnectOptions, tried: &str) -> Result<(SqliteConnection, i64)> {
+    let opened = SqliteConnection::connect_with(with).await;
+    let mut connection = opened.map_err(|error| storage(tried.to_owned(), error))?;
+    let version = schema::recognise(&mut connection, tried).await?;
+    Ok((connection, version))
+}
+
+/// Whether this process may not write to a folder, and nobody else has left anything in its log.
+fn is_still(folder: &Path) -> bool {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    let written = private::file(&folder.join("index.open")).map_err(|error| error.kind());
+    matches!(written, Err(PermissionDenied | ReadOnlyFilesystem))
+        && private::size(&folder.join(format!("{FILE}-wal"))) == 0
 }

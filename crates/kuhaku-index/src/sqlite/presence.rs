@@ -1,10 +1,12 @@
 //! Who has the index open, across processes: a shared OS lock per handle, which dies with it.
 
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
 use super::failure::{disk, locked};
+use super::private;
 use super::writer::aside;
 use crate::error::Result;
 
@@ -14,8 +16,9 @@ const TRIES: u32 = 250;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Held, shared, from opening to the end of the handle and of its readers. The empty file stays.
+/// Nothing is held where the file is missing and cannot be made: who can write there could.
 #[derive(Debug)]
-pub(super) struct Presence(File);
+pub(super) struct Presence(Option<File>);
 
 impl Presence {
     /// Makes this handle known. Waits while another, which took itself to be alone, deletes rows.
@@ -23,12 +26,15 @@ impl Presence {
         const TRIED: &str = "open the index";
         let path = directory.join("index.open");
         aside(TRIED, move || {
-            let made = File::options().create(true).truncate(false).write(true).open(&path);
             // Who may only read the folder can still lock a file that is there.
-            let file = made.or_else(|_| File::open(&path)).map_err(|e| disk(TRIED, e))?;
+            let file = match private::file(&path).or_else(|_| File::open(&path)) {
+                Ok(file) => file,
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self(None)),
+                Err(error) => return Err(disk(TRIED, error)),
+            };
             for _ in 0..TRIES {
                 match file.try_lock_shared() {
-                    Ok(()) => return Ok(Self(file)),
+                    Ok(()) => return Ok(Self(Some(file))),
                     Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
                     Err(TryLockError::Error(source)) => return Err(disk(TRIED, source)),
                 }
@@ -43,8 +49,9 @@ impl Presence {
     pub(super) fn alone(&self) -> Result<Option<Alone<'_>>> {
         const TRIED: &str = "see who has the index open";
         // A lock cannot be turned into an exclusive one: the attempt may lose it.
-        self.0.unlock().map_err(|source| disk(TRIED, source))?;
-        match self.0.try_lock() {
+        let Some(file) = &self.0 else { return Ok(None) };
+        file.unlock().map_err(|source| disk(TRIED, source))?;
+        match file.try_lock() {
             Ok(()) => Ok(Some(Alone(self))),
             Err(TryLockError::WouldBlock) => {
                 self.share();
@@ -59,14 +66,14 @@ impl Presence {
 
     fn share(&self) {
         // Only a holder of the write lock takes it exclusively, and that is this handle.
-        if self.0.try_lock_shared().is_err() {
+        if self.0.as_ref().is_some_and(|file| file.try_lock_shared().is_err()) {
             tracing::debug!("the index is open without others knowing");
         }
     }
 
     /// Ends being known, for a handle that reads no texts any more.
     pub(super) fn leave(&self) {
-        if self.0.unlock().is_err() {
+        if self.0.as_ref().is_some_and(|file| file.unlock().is_err()) {
             tracing::debug!("the index stays open in the eyes of others");
         }
     }

@@ -1,6 +1,6 @@
 //! Reading and writing the rows of documents.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use kuhaku_core::{Date, DocumentId};
@@ -148,6 +148,12 @@ pub(super) async fn changes(
     changes.ok_or_else(|| corrupt(READING, "its log of changes is unreadable"))
 }
 
+/// Empties the log of changes. Their numbers go on.
+pub(super) async fn forget_changes(connection: &mut SqliteConnection) -> Result<()> {
+    sqlx::query("DELETE FROM changes").execute(connection).await.map_err(written)?;
+    Ok(())
+}
+
 /// Enters a change into the log that other processes follow.
 pub(super) async fn log(
     connection: &mut SqliteConnection,
@@ -182,6 +188,25 @@ pub(super) async fn delete(connection: &mut SqliteConnection, row: i64) -> Resul
         .await
         .map_err(written)?;
     Ok(())
+}
+
+/// The ids of documents by their rows; nothing when a row is deleted.
+pub(super) async fn ids(
+    connection: &mut SqliteConnection,
+    gone: &HashSet<i64>,
+) -> Result<Option<Vec<DocumentId>>> {
+    let mut ids = Vec::with_capacity(gone.len());
+    for row in gone {
+        let id: Option<String> = sqlx::query_scalar("SELECT id FROM documents WHERE row = ?")
+            .bind(row)
+            .fetch_optional(&mut *connection)
+            .await
+            .map_err(read)?;
+        let Some(id) = id else { return Ok(None) };
+        let id = DocumentId::new(id);
+        ids.push(id.map_err(|_| corrupt(READING, "the row of a document is unreadable"))?);
+    }
+    Ok(Some(ids))
 }
 
 /// The retired documents that still have rows, and since when.

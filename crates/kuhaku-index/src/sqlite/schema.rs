@@ -5,18 +5,21 @@
 //! deleted when no reader needs it.
 
 use kuhaku_core::Runtime;
-use sqlx::SqliteConnection;
+use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::failure::{corrupt, no_index, storage};
+use super::migrate::VERSION;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::identity::IdKey;
 
 /// `kuha` in ASCII: marks the file as an index of kuhaku.
 const APPLICATION: i64 = 0x6b75_6861;
-/// The version of the tables below.
-const VERSION: i64 = 1;
+/// How many changes the log keeps for handles that follow it, besides those of the last transaction;
+/// a handle that is further behind reads everything anew. About 1 MiB.
+const LOG: i64 = 1 << 16;
 
+/// The tables of the current version.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE documents (
@@ -92,8 +95,9 @@ impl Mark {
     }
 }
 
-/// Looks at the marks of a file without changing it. Errors say that `tried` was tried.
-pub(super) async fn recognise(connection: &mut SqliteConnection, tried: &str) -> Result<()> {
+/// Looks at the marks of a file without changing it, and gives the version of its tables. Errors say
+/// that `tried` was tried.
+pub(super) async fn recognise(connection: &mut SqliteConnection, tried: &str) -> Result<i64> {
     let tried = || tried.to_owned();
     let number = |sql: &'static str| sqlx::query_scalar::<_, i64>(sql);
     let failed = |error| storage(tried(), error);
@@ -110,12 +114,12 @@ pub(super) async fn recognise(connection: &mut SqliteConnection, tried: &str) ->
             tried(),
             format!("its format is version {version}, and this build reads up to {VERSION}"),
         )
-        .next("use the newer kuhaku that wrote it"));
+        .next("use the newer kuhaku that wrote it, or restore a backup from before"));
     }
     if version < 1 {
         return Err(corrupt(tried(), "its format version is not a version"));
     }
-    Ok(())
+    Ok(version)
 }
 
 /// Makes the tables. Part of the caller's transaction.
@@ -126,9 +130,8 @@ pub(super) async fn create(
 ) -> Result<()> {
     let failed = |error| storage("create the index", error);
     sqlx::raw_sql(TABLES).execute(&mut *connection).await.map_err(failed)?;
-    for pragma in ["PRAGMA application_id = 1802856545", "PRAGMA user_version = 1"] {
-        sqlx::raw_sql(pragma).execute(&mut *connection).await.map_err(failed)?;
-    }
+    let marks = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}");
+    sqlx::raw_sql(AssertSqlSafe(marks)).execute(&mut *connection).await.map_err(failed)?;
     write_fingerprint(connection, fingerprint).await?;
     write(connection, "id_key", id_key.as_bytes()).await
 }
@@ -143,31 +146,59 @@ async fn write(connection: &mut SqliteConnection, key: &'static str, value: &[u8
     Ok(())
 }
 
-/// Stores and gives the mark of a transaction.
+/// Stores and gives the mark of a transaction, with its time; the oldest changes leave the log.
 pub(super) async fn write_commit(
     connection: &mut SqliteConnection,
     runtime: &Runtime,
 ) -> Result<Mark> {
+    let failed = |error| storage("write to the index", error);
     let random: [u8; 16] =
         runtime.random().map_err(|error| error.map_kind(|_| ErrorKind::Storage))?;
     let last: Option<i64> =
         sqlx::query_scalar("SELECT seq FROM sqlite_sequence WHERE name = 'changes'")
             .fetch_optional(&mut *connection)
             .await
-            .map_err(|error| storage("write to the index", error))?;
-    let mark = [&random[..], &last.unwrap_or_default().to_le_bytes()].concat();
+            .map_err(failed)?;
+    let last = last.unwrap_or_default();
+    let before = read_commit(connection, "write to the index").await?;
+    let oldest = before.map_or(last, |mark| mark.number()).saturating_sub(LOG);
+    sqlx::query("DELETE FROM changes WHERE number <= ?")
+        .bind(oldest)
+        .execute(&mut *connection)
+        .await
+        .map_err(failed)?;
+    write(connection, "committed", &runtime.now().as_second().to_le_bytes()).await?;
+    let mark = [&random[..], &last.to_le_bytes()].concat();
     write(connection, "commit", &mark).await?;
     Ok(Mark(mark))
+}
+
+async fn read_commit(
+    connection: &mut SqliteConnection,
+    tried: &'static str,
+) -> Result<Option<Mark>> {
+    let mark: Option<Vec<u8>> = sqlx::query_scalar("SELECT value FROM meta WHERE key = 'commit'")
+        .fetch_optional(connection)
+        .await
+        .map_err(|error| storage(tried, error))?;
+    Ok(mark.map(Mark))
+}
+
+/// When the last transaction was, in seconds since 1970; absent in an index of an early build.
+pub(super) async fn read_committed(connection: &mut SqliteConnection) -> Result<Option<i64>> {
+    let seconds: Option<Vec<u8>> =
+        sqlx::query_scalar("SELECT value FROM meta WHERE key = 'committed'")
+            .fetch_optional(connection)
+            .await
+            .map_err(|error| storage("read the index", error))?;
+    Ok(seconds.and_then(|bytes| bytes.try_into().ok()).map(i64::from_le_bytes))
 }
 
 /// Reads the mark of the last transaction: all that is looked at while nothing changes.
 pub(super) async fn read_mark(connection: &mut SqliteConnection) -> Result<Mark> {
     const TRIED: &str = "read the index";
-    let mark: Option<Vec<u8>> = sqlx::query_scalar("SELECT value FROM meta WHERE key = 'commit'")
-        .fetch_optional(connection)
-        .await
-        .map_err(|error| storage(TRIED, error))?;
-    mark.map(Mark).ok_or_else(|| corrupt(TRIED, "its settings are missing or unreadable"))
+    let mark = read_commit(connection, TRIED).await?;
+    mark.ok_or_else(|| corrupt(TRIED, "its settings are missing or unreadable"))
 }
 
 /// Stores what shapes the index.
@@ -196,16 +227,5 @@ pub(super) async fn read(connection: &mut SqliteConnection, tried: &str) -> Resu
             Ok(Meta { fingerprint, id_key: IdKey::from_bytes(key), commit: Mark(commit.clone()) })
         }
         _ => Err(corrupt(tried.to_owned(), "its settings are missing or unreadable")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_marks_in_the_statements_are_the_constants() {
-        assert_eq!(APPLICATION, 1_802_856_545);
-        assert_eq!(VERSION, 1);
     }
 }
