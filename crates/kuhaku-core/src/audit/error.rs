@@ -18,8 +18,8 @@ pub enum AuditErrorKind {
     TimedOut,
     /// The log or its files could not be read.
     Read,
-    /// This line (from 1) is not a record.
-    BadLine(u64),
+    /// A line is not a record; the message says which.
+    BadLine,
     /// The log does not verify where it must.
     Damaged,
 }
@@ -32,7 +32,7 @@ impl Kind for AuditErrorKind {
             Self::Full => "audit.full",
             Self::TimedOut => "audit.timed_out",
             Self::Read => "audit.read",
-            Self::BadLine(_) => "audit.bad_line",
+            Self::BadLine => "audit.bad_line",
             Self::Damaged => "audit.damaged",
         }
     }

@@ -130,7 +130,7 @@ impl Iterator for AuditReader {
 
 fn bad_line(number: u64) -> AuditError {
     AuditError::new(
-        AuditErrorKind::BadLine(number),
+        AuditErrorKind::BadLine,
         TRIED,
         format!("line {number} is not a JSON object"),
     )
