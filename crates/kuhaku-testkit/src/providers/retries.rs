@@ -1,8 +1,9 @@
 //! What is tried again, and when.
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-use kuhaku_core::{ErrorKind, Finish, Runtime, Status, Usage};
+use kuhaku_core::{ErrorKind, Finish, Status, Timestamp, Usage};
 
 use super::case::Endpoint;
 use super::trial::{Checked, Pair, SHORT, SOON, Trial, Verdict, ensure, offered, plain};
@@ -81,31 +82,40 @@ pub(super) async fn seconds(trial: Trial<'_>) -> Checked {
         let pair = trial.serve_with([busy, stream.clone()], three_attempts).await?;
         pair.whole_stream(plain()).await?;
         waited(&pair, Duration::from_secs(ASKED))?;
+        let busy = failure(trial, status).header("retry-after", "7");
+        tells(trial, busy, Duration::from_secs(7)..=Duration::from_secs(7)).await?;
     }
     Ok(Verdict::Passed)
 }
 
 pub(super) async fn date(trial: Trial<'_>) -> Checked {
     let [chat, _] = offered!(successes(trial));
-    // Dates of HTTP have whole seconds, so this one is between one and two seconds away.
-    let then = Runtime::system().now().as_second().saturating_add(2);
-    let then = kuhaku_core::Timestamp::from_second(then).map_err(|error| error.to_string())?;
-    let then = then.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
-    let busy = failure(trial, 429).header("retry-after", then);
-    let pair = trial.serve_with([busy, chat], three_attempts).await?;
+    let busy = |date: String| failure(trial, 429).header("retry-after", date);
+    let pair = trial.serve_with([busy(in_seconds(2)?), chat], three_attempts).await?;
     pair.answer(plain()).await?;
-    // The provider's clock is read later than the date was made.
+    // A date without fractions of a second is up to one early, and the clock is read again later.
     waited(&pair, Duration::from_millis(500))?;
+    let within = Duration::from_secs(30)..=Duration::from_secs(60);
+    tells(trial, busy(in_seconds(60)?), within).await?;
     Ok(Verdict::Passed)
+}
+
+/// A moment from now on as HTTP writes it.
+fn in_seconds(seconds: i64) -> Checked<String> {
+    let then = Timestamp::now().as_second().saturating_add(seconds);
+    let then = Timestamp::from_second(then).map_err(|error| error.to_string())?;
+    Ok(then.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string())
 }
 
 pub(super) async fn hint_in_body(trial: Trial<'_>) -> Checked {
     let hint = offered!(trial.case.retry_hint(ASKED));
     let [chat, _] = offered!(successes(trial));
     let busy = Reply::new(429).header("content-type", "application/json").piece(hint);
-    let pair = trial.serve_with([busy, chat], three_attempts).await?;
+    let pair = trial.serve_with([busy.clone(), chat], three_attempts).await?;
     pair.answer(plain()).await?;
-    waited(&pair, Duration::from_secs(ASKED))?;
+    let asked = Duration::from_secs(ASKED);
+    waited(&pair, asked)?;
+    tells(trial, busy, asked..=asked).await?;
     Ok(Verdict::Passed)
 }
 
@@ -125,6 +135,17 @@ pub(super) async fn wait_beyond_deadline(trial: Trial<'_>) -> Checked {
 fn asked(pair: &Pair, times: usize) -> Checked<()> {
     let seen = pair.server.requests().len();
     ensure!(seen == times, "the service was asked {seen} times, not {times}");
+    Ok(())
+}
+
+/// Whether the error of a call that is not repeated says how long to wait.
+async fn tells(trial: Trial<'_>, busy: Reply, expected: RangeInclusive<Duration>) -> Checked<()> {
+    let pair = trial.serve([busy]).await?;
+    for error in [pair.failure(plain()).await?, pair.broken_stream(plain()).await?.1] {
+        let told = error.retry_after();
+        let right = told.is_some_and(|wait| expected.contains(&wait));
+        ensure!(right, "the error tells to wait {told:?}, not {expected:?}");
+    }
     Ok(())
 }
 

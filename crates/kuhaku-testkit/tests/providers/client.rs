@@ -69,18 +69,6 @@ impl fmt::Debug for Client {
     }
 }
 
-/// A failed attempt, and the wait that the service asked for.
-pub(crate) struct Failed {
-    error: Error,
-    wait: Option<Duration>,
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self { error, wait: None }
-    }
-}
-
 pub(crate) fn error(kind: ErrorKind, wrong: impl Into<String>) -> Error {
     Error::new(kind, "ask simple", wrong.into()).next("look at the service")
 }
@@ -142,7 +130,7 @@ impl Client {
         self.limit(left)
     }
 
-    async fn send(&self, request: &ChatRequest, streaming: bool) -> Result<Response, Failed> {
+    async fn send(&self, request: &ChatRequest, streaming: bool) -> Result<Response> {
         let key = self.endpoint.key.expose_secret();
         if self.has(Fault::KeyInLogs) {
             tracing::debug!(key, "sending");
@@ -175,7 +163,11 @@ impl Client {
         let quoted =
             if self.has(Fault::KeyInErrors) { reply["error"].to_string() } else { "".into() };
         let hint = reply["retry_in"].as_u64().map(Duration::from_secs);
-        Err(Failed { error: error(kind, format!("status {status} {quoted}")), wait: wait.or(hint) })
+        let error = error(kind, format!("status {status} {quoted}"));
+        match wait.or(hint).filter(|_| !self.has(Fault::IgnoresWaits)) {
+            Some(wait) => Err(error.with_retry_after(wait)),
+            None => Err(error),
+        }
     }
 
     pub(crate) async fn read(&self, mut response: Response) -> Result<Vec<u8>> {
@@ -193,17 +185,17 @@ impl Client {
     /// Tries until it works, an error stays, or no attempt or time is left.
     async fn retry<T, F>(&self, deadline: Option<Instant>, attempt: impl Fn() -> F) -> Result<T>
     where
-        F: Future<Output = Result<T, Failed>>,
+        F: Future<Output = Result<T>>,
     {
         let tries = async {
             let mut tried = 0;
             loop {
                 let limit = self.limit(self.endpoint.attempt_timeout);
                 let outcome = tokio::time::timeout(limit, attempt()).await;
-                let late = || Err(error(ErrorKind::TimedOut, "no answer in time").into());
-                let Failed { error, wait } = match outcome.unwrap_or_else(|_| late()) {
+                let late = || Err(error(ErrorKind::TimedOut, "no answer in time"));
+                let error = match outcome.unwrap_or_else(|_| late()) {
                     Ok(value) => return Ok(value),
-                    Err(failed) => failed,
+                    Err(error) => error,
                 };
                 tried += 1;
                 let temporary = error.status() != Status::Permanent;
@@ -216,8 +208,7 @@ impl Client {
                 if tried == self.endpoint.attempts {
                     return Err(error.with_status(Status::Persistent));
                 }
-                let wait = wait.filter(|_| !self.has(Fault::IgnoresWaits));
-                tokio::time::sleep(wait.unwrap_or(self.endpoint.backoff)).await;
+                tokio::time::sleep(error.retry_after().unwrap_or(self.endpoint.backoff)).await;
             }
         };
         let over = || error(ErrorKind::TimedOut, "the deadline has passed");
@@ -227,16 +218,16 @@ impl Client {
         tokio::time::timeout(self.left(deadline), tries).await.unwrap_or_else(|_| Err(over()))
     }
 
-    fn decode(&self, body: &[u8]) -> Result<ChatResponse, Failed> {
+    fn decode(&self, body: &[u8]) -> Result<ChatResponse> {
         let quoted = String::from_utf8_lossy(body);
         let wrong = if self.has(Fault::QuotesReplies) { &quoted } else { "another shape" };
         let malformed = || error(ErrorKind::MalformedResponse, wrong);
         let reply: Value = serde_json::from_slice(body).map_err(|_| malformed())?;
         if !reply["error"].is_null() && !self.has(Fault::IgnoresErrorsInSuccess) {
-            return Err(error(ErrorKind::Unavailable, "it reports a failure").into());
+            return Err(error(ErrorKind::Unavailable, "it reports a failure"));
         }
         if !reply.is_object() {
-            return Err(malformed().into());
+            return Err(malformed());
         }
         let text = reply["text"].as_str().unwrap_or_default().trim();
         let response = ChatResponse::new(reply["model"].as_str().unwrap_or_default(), text)
@@ -244,7 +235,7 @@ impl Client {
             .usage(self.usage(&reply));
         let silent = response.text.is_empty() && response.finish == Finish::Stop;
         if silent && !self.has(Fault::EmptyIsFine) {
-            return Err(error(ErrorKind::EmptyResponse, "there is no text").into());
+            return Err(error(ErrorKind::EmptyResponse, "there is no text"));
         }
         Ok(response)
     }
