@@ -26,6 +26,7 @@
 //! | masking | [`Masker`], [`Masked`], [`SpanMap`]; with feature `pii` `PiiMasker`, `Recogniser` |
 //! | injection | with feature `guard` `InjectionGuard` |
 //! | one record per request | with feature `audit` `AuditLog`, `AuditGuard`, `JsonlSink`, `verify_audit` |
+//! | what is used when the settings leave it open | [`Resolver`], [`CandidateSource`], [`Consent`], [`DecisionMemory`] |
 //! | calls over the network | with feature `http` `HttpClient`, `SseDecoder`, `LineDecoder` |
 //! | clock, random bytes, metrics, announcements | [`Runtime`] |
 //!
@@ -54,6 +55,7 @@ mod masking;
 mod models;
 #[cfg(feature = "pii")]
 mod pii;
+mod resolution;
 mod runtime;
 mod settings;
 mod span_map;
@@ -89,6 +91,10 @@ pub use masking::{CanonicalText, Masked, Masker, Placeholder, Redactions};
 pub use models::{Embedder, Probability, Reranker, TextClassifier};
 #[cfg(feature = "pii")]
 pub use pii::{PiiMasker, Recogniser};
+pub use resolution::{
+    Candidate, CandidateSource, Capability, Consent, ConsentStep, DecisionMemory, NobodyToAsk,
+    Readiness, Reason, Resolution, Resolver, may_ask,
+};
 pub use runtime::{Announcement, Announcer, Clock, Entropy, MetricsSink, Runtime, RuntimeBuilder};
 pub use settings::{Field, Problems, Section, SettingValue, Sources, UnknownName, Value};
 pub use span_map::{SpanMap, SpanMapBuilder};
