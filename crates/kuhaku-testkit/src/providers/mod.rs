@@ -37,4 +37,4 @@ mod trial;
 
 pub use case::{Endpoint, ExpectedRequest, ProviderCase};
 pub use report::{CaseReport, Outcome, Report, capability_table};
-pub use suite::{conformance, conformance_of};
+pub use suite::{case_names, conformance, conformance_of};

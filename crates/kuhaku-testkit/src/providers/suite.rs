@@ -64,6 +64,11 @@ const CASES: &[(&str, &str, Run)] = cases! {
     retries::wait_beyond_deadline: "does not wait beyond the deadline",
 };
 
+/// The names of all cases, in their order.
+pub fn case_names() -> impl Iterator<Item = &'static str> {
+    CASES.iter().map(|(name, ..)| *name)
+}
+
 /// Runs every case, one after the other, whether or not one fails.
 pub async fn conformance(case: &dyn ProviderCase) -> Report {
     run_where(case, |_| true).await

@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use futures_util::StreamExt;
+use futures_util::stream::unfold;
 use kuhaku_core::{
     Capabilities, ChatRequest, ChatResponse, ChatStream, Error, ErrorKind, Finish, LlmProvider,
     ReplyFormat, Result, Role, Status, Timestamp, Usage,
@@ -43,6 +45,9 @@ pub(crate) enum Fault {
     ReadsEverything,
     Detaches,
     NoLimits,
+    StopsAtEmptyPieces,
+    BlursStatuses,
+    TakesNetworkForPermanent,
 }
 
 /// The most that is read of one reply.
@@ -100,7 +105,7 @@ pub(crate) fn body(request: &ChatRequest, streaming: bool, fault: Option<Fault>)
         fields.retain(|_, value| !value.is_null());
     }
     if fault == Some(Fault::ForgetsOptions) {
-        fields.remove("seed");
+        fields.retain(|name, _| !["seed", "format"].contains(&name.as_str()));
     }
     body
 }
@@ -117,6 +122,13 @@ impl Client {
         self.fault == Some(fault)
     }
 
+    /// A failure of the network.
+    fn broken(&self, wrong: &str) -> Error {
+        let permanent = self.has(Fault::TakesNetworkForPermanent);
+        let status = if permanent { Status::Permanent } else { Status::Temporary };
+        error(ErrorKind::Unavailable, wrong).with_status(status)
+    }
+
     /// A limit, or far too long a one.
     pub(crate) fn limit(&self, limit: Duration) -> Duration {
         if self.has(Fault::NoLimits) { LATE } else { limit }
@@ -130,7 +142,7 @@ impl Client {
         self.limit(left)
     }
 
-    async fn send(&self, request: &ChatRequest, streaming: bool) -> Result<Response> {
+    pub(crate) async fn send(&self, request: &ChatRequest, streaming: bool) -> Result<Response> {
         let key = self.endpoint.key.expose_secret();
         if self.has(Fault::KeyInLogs) {
             tracing::debug!(key, "sending");
@@ -142,7 +154,7 @@ impl Client {
         let call = self.http.post(url).header("x-key", key);
         let call = call.body(body(request, streaming, self.fault).to_string());
         let response = call.send().await;
-        let response = response.map_err(|_| error(ErrorKind::Unavailable, "no answer"))?;
+        let response = response.map_err(|_| self.broken("no answer"))?;
         let status = response.status();
         if status == StatusCode::OK {
             return Ok(response);
@@ -152,6 +164,7 @@ impl Client {
         let text = self.read(response).await.unwrap_or_default();
         let reply: Value = serde_json::from_slice(&text).unwrap_or_default();
         let kind = match status.as_u16() {
+            _ if self.has(Fault::BlursStatuses) => ErrorKind::InvalidInput,
             400 if reply["error"] == "too_long" => ErrorKind::ContextTooLong,
             401 | 403 => ErrorKind::Unauthorized,
             408 => ErrorKind::TimedOut,
@@ -172,7 +185,7 @@ impl Client {
 
     pub(crate) async fn read(&self, mut response: Response) -> Result<Vec<u8>> {
         let mut body = Vec::new();
-        let torn = |_| error(ErrorKind::Unavailable, "the reply ended early");
+        let torn = |_| self.broken("the reply ended early");
         while let Some(piece) = response.chunk().await.map_err(torn)? {
             body.extend_from_slice(&piece);
             if body.len() > MOST && !self.has(Fault::ReadsEverything) {
@@ -303,6 +316,19 @@ impl LlmProvider for Client {
     async fn stream(&self, request: ChatRequest) -> Result<ChatStream> {
         let attempt = || self.send(&request, true);
         let response = self.retry(request.deadline, attempt).await?;
-        Ok(events(self.clone(), response, request.deadline))
+        let events = events(self.clone(), response, request);
+        if !self.has(Fault::Detaches) {
+            return Ok(events);
+        }
+        let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+        tokio::spawn(events.for_each(move |event| {
+            // That the receiver has gone is what the fault passes over.
+            let _ = sender.send(event);
+            std::future::ready(())
+        }));
+        Ok(Box::pin(unfold(receiver, |mut receiver| async {
+            let event = receiver.recv().await?;
+            Some((event, receiver))
+        })))
     }
 }

@@ -1,10 +1,9 @@
 //! The streaming half of the client.
 
 use std::collections::VecDeque;
-use std::time::Instant;
 
 use futures_util::stream::unfold;
-use kuhaku_core::{ChatEvent, ChatStream, Error, ErrorKind, Finish, Result};
+use kuhaku_core::{ChatEvent, ChatRequest, ChatStream, Error, ErrorKind, Finish, Result};
 use reqwest::Response;
 use serde_json::Value;
 
@@ -15,7 +14,7 @@ const LONGEST_EVENT: usize = 1 << 16;
 struct Reading {
     client: Client,
     response: Response,
-    deadline: Option<Instant>,
+    request: ChatRequest,
     unread: Vec<u8>,
     /// How much of it holds no end of an event.
     searched: usize,
@@ -26,11 +25,11 @@ struct Reading {
     over: bool,
 }
 
-pub(crate) fn events(client: Client, response: Response, deadline: Option<Instant>) -> ChatStream {
+pub(crate) fn events(client: Client, response: Response, request: ChatRequest) -> ChatStream {
     let reading = Reading {
         client,
         response,
-        deadline,
+        request,
         unread: Vec::new(),
         searched: 0,
         ready: VecDeque::new(),
@@ -40,7 +39,8 @@ pub(crate) fn events(client: Client, response: Response, deadline: Option<Instan
     };
     Box::pin(unfold(reading, |mut reading| async {
         while reading.ready.is_empty() && !reading.over {
-            if let Err(error) = reading.advance().await {
+            let Err(error) = reading.advance().await else { continue };
+            if !reading.asks_again().await {
                 reading.ready.push_back(Err(error));
                 reading.over = true;
             }
@@ -51,9 +51,20 @@ pub(crate) fn events(client: Client, response: Response, deadline: Option<Instan
 }
 
 impl Reading {
+    /// The fault of going on with another reply after text of the first.
+    async fn asks_again(&mut self) -> bool {
+        if !self.client.has(Fault::RetriesEverything) {
+            return false;
+        }
+        self.unread.clear();
+        self.searched = 0;
+        let response = self.client.send(&self.request, true).await;
+        response.map(|response| self.response = response).is_ok()
+    }
+
     async fn advance(&mut self) -> Result<()> {
         let idle = self.client.limit(self.client.endpoint.idle_timeout);
-        let limit = idle.min(self.client.left(self.deadline));
+        let limit = idle.min(self.client.left(self.request.deadline));
         let piece = tokio::time::timeout(limit, self.response.chunk()).await;
         let piece = piece.map_err(|_| error(ErrorKind::TimedOut, "the stream fell silent"))?;
         match piece {
@@ -90,7 +101,11 @@ impl Reading {
         if !value["finish"].is_null() {
             return self.end(&value);
         }
-        self.text(value["text"].as_str().ok_or_else(malformed)?);
+        let text = value["text"].as_str().ok_or_else(malformed)?;
+        if text.is_empty() && self.client.has(Fault::StopsAtEmptyPieces) {
+            return self.end(&value);
+        }
+        self.text(text);
         Ok(())
     }
 
