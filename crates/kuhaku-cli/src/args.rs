@@ -62,11 +62,38 @@ pub(crate) enum Command {
     /// Show, check or prune the record of questions and searches (for operators)
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Look after the index: sizes, damage, copies, erasure (for operators)
+    #[command(subcommand)]
+    Index(IndexCommand),
     /// Measure retrieval and answers on a dataset, and compare runs
     #[command(subcommand)]
     Eval(EvalCommand),
     /// Say what is configured, what is missing, and what to do next
     Doctor,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum IndexCommand {
+    /// Say what it holds and what it takes on the disk
+    Stats,
+    /// Look for damage, without changing anything
+    Verify {
+        /// Leave out whether each passage is found by the words of its text
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Make a sound index of what can be read; the damaged files are kept beside it
+    Repair,
+    /// Copy the index, while it may be in use, to a folder that does not exist yet
+    Backup {
+        /// The new folder
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
+    /// Delete the last bytes of what was removed, and give back the room
+    Compact,
+    /// Mask the stored text again, when this kuhaku masks more than the one that made the index
+    Remask,
 }
 
 #[derive(Debug, ClapArgs)]

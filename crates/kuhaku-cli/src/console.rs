@@ -5,8 +5,10 @@ use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use kuhaku::Error;
-use kuhaku::core::{Announcement, Announcer};
-use serde_json::{Value, json};
+use kuhaku::core::{Announcement, Announcer, Masker as _, PiiMasker};
+use serde_json::json;
+
+use crate::exit::Exit;
 
 const PLAIN: Style = Style::new();
 const BOLD: Style = Style::new().bold();
@@ -90,26 +92,40 @@ impl Console {
         }
     }
 
-    /// A remark.
+    /// A remark. It may name what was typed, so it is masked, like all that logs may keep (R7).
     pub(crate) fn note(&self, text: &str) {
-        let _ = writeln!(anstream::stderr(), "{}", Line::new().dim(text).render());
+        let _ = writeln!(anstream::stderr(), "{}", Line::new().dim(masked(text)).render());
     }
 
-    /// An error: what was tried, what is wrong, what to do next.
+    /// What is wrong with the arguments. Help that was asked for is no error.
+    pub(crate) fn usage(&self, error: &clap::Error) -> Exit {
+        let shown = error.to_string();
+        let masked = masked(&shown);
+        if masked == shown {
+            let _ = error.print();
+        } else {
+            masked.lines().for_each(|line| {
+                let _ = writeln!(anstream::stderr(), "{}", plain(line));
+            });
+        }
+        if error.use_stderr() { Exit::Usage } else { Exit::Done }
+    }
+
+    /// An error: what was tried, what is wrong, what to do next. All of it is masked.
     pub(crate) fn error(&self, error: &Error) {
-        let (tried, wrong, code) = (error.tried(), error.wrong(), error.code());
+        let (tried, wrong, code) = (masked(error.tried()), masked(error.wrong()), error.code());
+        let next = error.next_step().map(masked);
         let mut stderr = anstream::stderr();
         let line = Line::new()
             .piece(RED, "error")
             .text(format!(": cannot {tried}: {wrong} "))
             .dim(format!("[{code}]"));
         let _ = writeln!(stderr, "{}", line.render());
-        if let Some(next) = error.next_step() {
+        if let Some(next) = &next {
             let _ =
                 writeln!(stderr, "{}", Line::new().bold("next").text(format!(": {next}")).render());
         }
         if self.json {
-            let next: Value = error.next_step().into();
             let error = json!({ "code": code, "tried": tried, "wrong": wrong, "next": next });
             self.value(&json!({ "version": 1, "error": error }));
         }
@@ -120,6 +136,10 @@ impl Announcer for Console {
     fn announce(&self, announcement: &Announcement) {
         self.note(&announcement.text);
     }
+}
+
+fn masked(text: &str) -> String {
+    PiiMasker::new().mask(text).into_parts().0
 }
 
 /// Characters by which text could steer a terminal, or show itself in another order than it has.
@@ -152,6 +172,8 @@ fn escaped(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]

@@ -2,13 +2,15 @@
 
 use std::process::ExitCode;
 
-/// The exit statuses. Wrong usage ends with 2 before a command runs.
+/// The exit statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// 0: done; for a question, answered.
     Done,
     /// 1: an error; nothing of this command's last step took effect.
     Failed,
+    /// 2: wrong usage; no command ran.
+    Usage,
     /// 3: no answer, no hit, nothing of that name, or something for `doctor` to name.
     Nothing,
     /// 4: the question, or the reply, was held back for safety.
@@ -28,6 +30,7 @@ impl From<Exit> for ExitCode {
         Self::from(match exit {
             Exit::Done => 0,
             Exit::Failed => 1,
+            Exit::Usage => 2,
             Exit::Nothing => 3,
             Exit::Refused => 4,
             Exit::Partial => 5,

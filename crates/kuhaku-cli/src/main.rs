@@ -23,7 +23,10 @@ use crate::exit::Exit;
 const SIGXFSZ: tokio::signal::unix::SignalKind = tokio::signal::unix::SignalKind::from_raw(25);
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return Console::new(false).usage(&error).into(),
+    };
     let console = Console::new(args.common.json);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let exit = match runtime {

@@ -91,8 +91,8 @@ pub use kuhaku_rag as rag;
 #[cfg(feature = "rag")]
 pub use kuhaku_rag::{
     Answer, AskRequest, Citation, DocumentOutcome, DocumentReport, Found, Hit, IngestOptions,
-    IngestProgress, IngestReport, Messages, Mode, ModelSettings, Prompt, RagSettings, Retriever,
-    SearchAnswer, Source, TagRule, TextDocument, require_paths,
+    IngestProgress, IngestReport, Messages, Mode, ModelSettings, Prompt, RagSettings, RemaskReport,
+    Retriever, SearchAnswer, Source, TagRule, TextDocument, require_paths,
 };
 pub use settings::{settings_sections, unknown_settings};
 #[cfg(all(feature = "rag", feature = "eval"))]

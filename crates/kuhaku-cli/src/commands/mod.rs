@@ -5,6 +5,7 @@ mod audit;
 mod doctor;
 mod documents;
 mod eval;
+mod index;
 mod ingest;
 mod quarantine;
 mod search;
@@ -26,6 +27,7 @@ pub(crate) async fn run(args: &Args, console: &Console) -> Result<Exit> {
         Command::Documents(command) => documents::run(command, &context).await,
         Command::Quarantine(command) => quarantine::run(command, &context).await,
         Command::Audit(command) => audit::run(command, &context).await,
+        Command::Index(command) => index::run(command, &context).await,
         Command::Eval(command) => eval::run(command, &context).await,
         Command::Doctor => doctor::run(&context).await,
     };

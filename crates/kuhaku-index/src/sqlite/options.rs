@@ -78,7 +78,9 @@ impl FingerprintParts {
         if wrong.is_empty() {
             return Ok(());
         }
+        let masker = self.masker.as_ref().is_some_and(|wanted| *wanted != index.masker);
         let own = match settings.as_slice() {
+            [] if masker && wrong.len() == 1 => "run `kuhaku index remask`".to_owned(),
             [] => "use what the index has".to_owned(),
             names => format!("set `{}` to what the index has", names.join("`, `")),
         };

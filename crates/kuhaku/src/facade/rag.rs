@@ -8,7 +8,7 @@ use kuhaku_core::{DocumentId, Scope};
 use kuhaku_index::{ChunkIndex, Maintenance};
 use kuhaku_rag::{
     Answer, AskRequest, DocumentReport, IngestOptions, IngestProgress, IngestReport, Ingestor,
-    RagEngine, SearchAnswer, TextDocument,
+    RagEngine, RemaskReport, SearchAnswer, TextDocument,
 };
 use tempfile::TempDir;
 
@@ -104,6 +104,16 @@ impl Rag {
     ) -> Result<IngestReport> {
         let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_path_buf()).collect();
         Ok(self.0.ingestor.replace(&paths, options, progress).await?)
+    }
+
+    /// Masks everything stored again with the masker of this version, in one step. For an index that
+    /// an earlier version has made; its sources need not be at hand. See
+    /// [`RagBuilder::any_settings`].
+    ///
+    /// # Errors
+    /// Those of the index; it is then as it was.
+    pub async fn remask(&self) -> Result<RemaskReport> {
+        Ok(self.0.ingestor.remask().await?)
     }
 
     /// Removes documents; false for those that were not there.

@@ -1,0 +1,207 @@
+//! `kuhaku index`.
+
+use std::path::Path;
+
+use kuhaku::index::{Depth, Finding, OpenOptions, SqliteIndex};
+use kuhaku::{Error, Result, Runtime};
+use serde_json::{Value, json};
+
+use crate::args::IndexCommand;
+use crate::console::{Console, Line};
+use crate::context::Context;
+use crate::exit::Exit;
+
+pub(crate) async fn run(command: &IndexCommand, context: &Context<'_>) -> Result<Exit> {
+    let console = context.console;
+    let options = OpenOptions::new(context.folder()?.0, Runtime::system());
+    match command {
+        IndexCommand::Stats => stats(options, console).await,
+        IndexCommand::Verify { quick } => {
+            verify(&options, if *quick { Depth::Quick } else { Depth::Full }, console).await
+        }
+        IndexCommand::Repair => repair(&options, console).await,
+        IndexCommand::Backup { folder } => backup(options, folder, console).await,
+        IndexCommand::Compact => compact(options, console).await,
+        IndexCommand::Remask => remask(context).await,
+    }
+}
+
+/// A report as JSON, with the version of its form.
+fn report(console: &Console, report: &impl serde::Serialize) {
+    let mut value = serde_json::to_value(report).unwrap_or_default();
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("version".into(), json!(1));
+    }
+    console.value(&value);
+}
+
+async fn stats(options: OpenOptions, console: &Console) -> Result<Exit> {
+    let index = SqliteIndex::open(options).await?;
+    let usage = index.usage().await;
+    index.close().await;
+    let usage = usage?;
+    if console.json() {
+        report(console, &usage);
+        return Ok(Exit::Done);
+    }
+    let totals = &usage.totals;
+    let written = usage.last_commit.map_or_else(|| "unknown".into(), |time| time.to_string());
+    let rows = [
+        ("documents", totals.documents.to_string()),
+        ("passages", format!("{} and {} held back", totals.chunks, totals.quarantined)),
+        ("sets of access tags", totals.visibility_classes.to_string()),
+        ("terms", totals.terms.to_string()),
+        ("removed, not yet deleted", format!("{} documents", usage.retired)),
+        ("database", format!("{}, of which {} unused", size(usage.database), size(usage.dead))),
+        ("log of recent writes", size(usage.log)),
+        ("snapshot", size(usage.snapshot)),
+        ("format", usage.format.to_string()),
+        ("last written", written),
+    ];
+    for (name, value) in rows {
+        console.line(Line::new().dim(format!("{name:<26}")).text(value));
+    }
+    Ok(Exit::Done)
+}
+
+async fn verify(options: &OpenOptions, depth: Depth, console: &Console) -> Result<Exit> {
+    let found = SqliteIndex::verify(options, depth).await?;
+    if console.json() {
+        report(console, &found);
+    } else {
+        list(console, &found.findings);
+        if found.unlisted > 0 {
+            console.line(format!("and {} more", found.unlisted));
+        }
+        let verdict = if found.is_sound() { "sound" } else { "damaged" };
+        let (documents, chunks) = (found.documents, found.chunks);
+        console.line(format!("{verdict}: {documents} documents with {chunks} passages"));
+    }
+    if found.is_sound() {
+        return Ok(Exit::Done);
+    }
+    console.note("next: restore a backup, or run `kuhaku index repair`");
+    Ok(Exit::Unmet)
+}
+
+async fn repair(options: &OpenOptions, console: &Console) -> Result<Exit> {
+    let repaired = SqliteIndex::repair(options).await?;
+    if console.json() {
+        report(console, &repaired);
+    } else {
+        list(console, &repaired.lost);
+        let (kept, rebuilt, lost) = (repaired.kept, repaired.rebuilt, repaired.lost.len());
+        console.line(match &repaired.aside {
+            None => format!("sound: {kept} documents; nothing was changed"),
+            Some(_) => format!("{kept} documents kept, {rebuilt} of them made anew; {lost} lost"),
+        });
+    }
+    if let Some(aside) = &repaired.aside {
+        console.note(&format!(
+            "the damaged files are in {}; delete them when they are no longer needed",
+            aside.display()
+        ));
+    }
+    if repaired.lost.is_empty() {
+        return Ok(Exit::Done);
+    }
+    console.note("next: ingest again what was lost");
+    Ok(Exit::Partial)
+}
+
+fn list(console: &Console, findings: &[Finding]) {
+    for finding in findings {
+        let code = format!(" [{}]", finding.kind.code());
+        console.line(Line::new().text(finding.place.as_str()).dim(code));
+    }
+}
+
+async fn backup(options: OpenOptions, folder: &Path, console: &Console) -> Result<Exit> {
+    let index = SqliteIndex::open(options).await?;
+    let made = index.backup(folder).await;
+    index.close().await;
+    let made = made?;
+    if console.json() {
+        report(console, &made);
+    } else {
+        let (place, documents, bytes) = (made.folder.display(), made.documents, size(made.bytes));
+        console.line(format!("{documents} documents copied to {place} ({bytes})"));
+    }
+    Ok(Exit::Done)
+}
+
+async fn compact(options: OpenOptions, console: &Console) -> Result<Exit> {
+    let index = SqliteIndex::open(options).await?;
+    let compacted = index.compact().await;
+    index.close().await;
+    let compacted = compacted?;
+    if console.json() {
+        report(console, &compacted);
+    } else {
+        let (before, after) = (size(compacted.before), size(compacted.after));
+        console
+            .line(format!("{} removed documents deleted; {before} → {after}", compacted.deleted));
+    }
+    if compacted.is_complete() {
+        return Ok(Exit::Done);
+    }
+    console.note(
+        "what was removed is not all gone: another process has the index open; run this again when \
+         it has ended, or in ten minutes",
+    );
+    Ok(Exit::Unmet)
+}
+
+async fn remask(context: &Context<'_>) -> Result<Exit> {
+    let rag = context.open(context.builder()?.create(false).any_settings(true)).await?;
+    let masked = rag.remask().await?;
+    let console = context.console;
+    if console.json() {
+        report(console, &masked);
+        return Ok(Exit::Done);
+    }
+    let (from, to) = (&masked.from, &masked.to);
+    console.line(format!("{} of {} documents changed", masked.changed, masked.documents));
+    let kinds: Vec<String> =
+        masked.redactions.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+    if !kinds.is_empty() {
+        console.line(format!("masked now: {}", kinds.join(", ")));
+    }
+    console.note(&format!(
+        "masked by {from} before, by {to} now; `kuhaku index compact` deletes the earlier text"
+    ));
+    Ok(Exit::Done)
+}
+
+/// Bytes in a unit that people read.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    let mut value = bytes as f64;
+    let mut shown = "bytes";
+    for unit in UNITS {
+        if value < 1000.0 {
+            break;
+        }
+        value /= 1000.0;
+        shown = unit;
+    }
+    if bytes < 1000 { format!("{bytes} bytes") } else { format!("{value:.1} {shown}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_shown_in_the_unit_that_fits() {
+        for (bytes, shown) in [
+            (0, "0 bytes"),
+            (999, "999 bytes"),
+            (1_000, "1.0 KB"),
+            (1_550_000, "1.6 MB"),
+            (u64::MAX, "18446744.1 TB"),
+        ] {
+            assert_eq!(size(bytes), shown);
+        }
+    }
+}
