@@ -5,6 +5,7 @@
 
 mod fold;
 mod identifiers;
+mod memo;
 mod porter;
 mod runs;
 mod scripts;
@@ -18,6 +19,8 @@ use std::sync::Arc;
 
 use rust_stemmers::Stemmer;
 
+pub(crate) use self::memo::QueryMemo;
+use self::words::Words;
 use crate::fingerprint::{Language, Tokenizer};
 
 /// The longest term, in bytes; longer ones are cut to their beginning.
@@ -102,7 +105,7 @@ impl Analyzer {
     pub fn tokens(&self, text: &str) -> Vec<Token> {
         let mut tokens = Vec::new();
         let mut term = String::new();
-        self.pieces(text, &mut |piece| {
+        self.pieces(text, &mut Words::new(), &mut |piece| {
             if let Some(raw) = text.get(piece.range.clone())
                 && self.term(raw, &mut term)
             {
@@ -115,33 +118,18 @@ impl Analyzer {
 
     /// The distinct terms of a query, in the order in which they first stand there.
     pub fn query_terms(&self, text: &str) -> Vec<QueryTerm> {
-        let mut terms: Vec<QueryTerm> = Vec::new();
-        let mut places: HashMap<String, usize> = HashMap::new();
-        let mut term = String::new();
-        self.pieces(text, &mut |piece| {
-            let Some(raw) = text.get(piece.range).filter(|_| !piece.stored_only) else { return };
-            if !self.term(raw, &mut term) {
-                return;
-            }
-            match places.get(&term).and_then(|place| terms.get_mut(*place)) {
-                Some(seen) if self.tokenizer == Tokenizer::Simple => {
-                    seen.count = seen.count.saturating_add(1);
-                }
-                Some(_) => {}
-                None => {
-                    places.insert(term.clone(), terms.len());
-                    terms.push(QueryTerm { term: term.clone(), count: 1 });
-                }
-            }
+        let mut terms = Vec::new();
+        self.each_query_term(text, &mut QueryMemo::default(), &mut |term, count| {
+            terms.push(QueryTerm { term: term.to_owned(), count });
         });
         terms
     }
 
     /// Finds the pieces of `text`, in order.
-    fn pieces(&self, text: &str, emit: &mut dyn FnMut(Piece)) {
+    fn pieces(&self, text: &str, words: &mut Words, emit: &mut dyn FnMut(Piece)) {
         match self.tokenizer {
             Tokenizer::Simple | Tokenizer::Porter => runs::scan(text, emit),
-            Tokenizer::Default => words::scan(text, self.language, emit),
+            Tokenizer::Default => words::scan(text, self.language, words, emit),
         }
     }
 
@@ -186,6 +174,7 @@ pub(crate) struct TermCache<'a> {
     analyzer: &'a Analyzer,
     known: HashMap<Box<str>, Option<u32>>,
     term: String,
+    words: Words,
 }
 
 impl fmt::Debug for TermCache<'_> {
@@ -199,7 +188,7 @@ impl<'a> TermCache<'a> {
     const CAPACITY: usize = 1 << 18;
 
     pub(crate) fn new(analyzer: &'a Analyzer) -> Self {
-        Self { analyzer, known: HashMap::new(), term: String::new() }
+        Self { analyzer, known: HashMap::new(), term: String::new(), words: Words::new() }
     }
 
     /// Calls `found` with the number of each term of the text and whether it is a part of a
@@ -210,8 +199,8 @@ impl<'a> TermCache<'a> {
         number: &mut dyn FnMut(&str) -> u32,
         found: &mut dyn FnMut(u32, bool),
     ) {
-        let Self { analyzer, known, term } = self;
-        analyzer.pieces(text, &mut |piece| {
+        let Self { analyzer, known, term, words } = self;
+        analyzer.pieces(text, words, &mut |piece| {
             let Some(raw) = text.get(piece.range) else { return };
             let id = match known.get(raw) {
                 Some(id) => *id,

@@ -8,6 +8,9 @@ use super::scripts::{Class, class};
 use super::{Piece, fold, identifiers, stop_words};
 use crate::fingerprint::Language;
 
+/// The words of a compound and whether they need a look for parts: room that is used again.
+pub(super) type Words = Vec<(Range<usize>, bool)>;
+
 /// The length of the masking placeholder that begins at `at`, if one does.
 pub(super) fn placeholder_length(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
@@ -17,12 +20,11 @@ pub(super) fn placeholder_length(text: &str, at: usize) -> Option<usize> {
 /// Finds words. A compound (`PAY-6006`, `app.http.Client`, `snake_case`, `HttpRequest`) is a piece,
 /// and so are its parts. Scripts without spaces give pairs of neighbouring characters, and each
 /// character is stored too, so that a query of one character finds it.
-pub(super) fn scan(text: &str, language: Language, emit: &mut dyn FnMut(Piece)) {
+pub(super) fn scan(text: &str, language: Language, words: &mut Words, emit: &mut dyn FnMut(Piece)) {
     let mut at = 0;
-    let mut words = Vec::new();
     while let Some(c) = char_at(text, at) {
         match class(c) {
-            Class::Word => at = compound(text, at, language, &mut words, emit),
+            Class::Word => at = compound(text, at, language, words, emit),
             Class::Dense => at = dense(text, at, emit),
             Class::Extend | Class::Other => {
                 let hidden = if c == '[' { placeholder_length(text, at) } else { None };
@@ -107,7 +109,7 @@ fn compound(
     text: &str,
     start: usize,
     language: Language,
-    words: &mut Vec<(Range<usize>, bool)>,
+    words: &mut Words,
     emit: &mut dyn FnMut(Piece),
 ) -> usize {
     words.clear();

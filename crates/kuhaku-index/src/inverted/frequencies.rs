@@ -38,6 +38,21 @@ impl Lengths<u64> {
 }
 
 impl Lengths<u32> {
+    /// The sum, in tokens.
+    #[inline]
+    pub(crate) fn total(self) -> u32 {
+        self.heading.saturating_add(self.body).saturating_add(self.extra)
+    }
+
+    /// The lesser of two, field by field.
+    pub(crate) fn least(self, other: Self) -> Self {
+        Self {
+            heading: self.heading.min(other.heading),
+            body: self.body.min(other.body),
+            extra: self.extra.min(other.extra),
+        }
+    }
+
     /// The weighted sum, in tokens.
     #[inline]
     pub(crate) fn weighted(&self, weights: &FieldWeights) -> f64 {
@@ -57,6 +72,21 @@ pub(crate) struct Frequencies {
 }
 
 impl Frequencies {
+    /// The sum.
+    #[inline]
+    pub(crate) fn total(self) -> u32 {
+        u32::from(self.heading) + u32::from(self.extra) + u32::from(self.body)
+    }
+
+    /// The greater of two, field by field.
+    pub(crate) fn most(self, other: Self) -> Self {
+        Self {
+            heading: self.heading.max(other.heading),
+            extra: self.extra.max(other.extra),
+            body: self.body.max(other.body),
+        }
+    }
+
     /// The weighted sum.
     #[inline]
     pub(crate) fn weighted(self, weights: &FieldWeights) -> f64 {

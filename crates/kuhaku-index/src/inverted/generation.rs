@@ -149,9 +149,9 @@ impl Generation {
                 classes.extend(part.segment.tags(entry));
             }
             for place in 0..part.segment.terms().len() as u32 {
-                let alive = part.segment.runs(place).any(|(class, postings)| {
+                let alive = part.segment.runs(place).any(|(class, holding)| {
                     let dead = part.dead.as_ref().map_or(0, |dead| dead.frequency(place, class));
-                    postings.len() as u64 > dead
+                    u64::from(holding) > dead
                 });
                 if alive {
                     terms.extend(part.segment.terms().get(place));
@@ -201,15 +201,15 @@ fn merged(parts: &[Part]) -> Part {
 /// The current generation of an index and what its readers share.
 #[derive(Debug)]
 pub(crate) struct Live {
-    current: RwLock<(Arc<Generation>, Arc<Analyzer>)>,
-    scratch: Arc<ScratchPool>,
+    /// The generation, its analyzer, and the scratches of queries with that analyzer.
+    current: RwLock<(Arc<Generation>, Arc<Analyzer>, Arc<ScratchPool>)>,
     seeded: Seeded,
 }
 
 impl Live {
     pub(crate) fn new(generation: Generation, analyzer: Analyzer, seeded: Seeded) -> Self {
-        let current = RwLock::new((Arc::new(generation), Arc::new(analyzer)));
-        Self { current, scratch: Arc::default(), seeded }
+        let current = RwLock::new((Arc::new(generation), Arc::new(analyzer), Arc::default()));
+        Self { current, seeded }
     }
 
     pub(crate) fn seeded(&self) -> Seeded {
@@ -234,15 +234,14 @@ impl Live {
     pub(crate) fn replace(&self, generation: Generation, analyzer: Analyzer) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let number = current.0.number + 1;
-        *current = (Arc::new(Generation { number, ..generation }), Arc::new(analyzer));
+        let generation = Arc::new(Generation { number, ..generation });
+        *current = (generation, Arc::new(analyzer), Arc::default());
     }
 
     /// What a scope sees of the current generation.
     pub(crate) fn view(&self, scope: &Scope) -> View {
-        let (generation, analyzer) = {
-            let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-            (Arc::clone(&current.0), Arc::clone(&current.1))
-        };
-        View::new(generation, scope.clone(), analyzer, Arc::clone(&self.scratch), self.seeded)
+        let (generation, analyzer, scratch) =
+            self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
+        View::new(generation, scope.clone(), analyzer, scratch, self.seeded)
     }
 }

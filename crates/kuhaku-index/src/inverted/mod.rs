@@ -4,16 +4,23 @@
 //! its own size times a logarithm. Each segment keeps its chunks by visibility class and its postings
 //! in runs of one class, so that a scope touches the runs it sees and nothing else (R4, D12).
 
+mod best;
+mod bits;
 mod document;
 mod draft;
+#[cfg(any(test, feature = "seeded-faults"))]
+mod exhaustive;
 mod frequencies;
 mod generation;
+mod postings;
+mod scoring;
 mod scratch;
 mod search;
 mod segment;
 mod terms;
 mod tombstones;
 mod view;
+mod window;
 
 pub(crate) use document::{Body, Document};
 pub(crate) use draft::{Analysis, Draft};

@@ -1,23 +1,33 @@
-//! Score accumulators, reused between queries.
+//! What a query needs while it runs, kept for the next one.
 
 use std::sync::{Mutex, PoisonError};
+
+use super::best::Candidate;
+use super::window::Window;
+use crate::analysis::QueryMemo;
 
 /// Scratches kept for reuse, at most.
 const KEPT: usize = 16;
 
-/// A score to which nothing was added. The sign is the mark: adding any score, zero included, to
-/// `-0.0` gives that score with a positive sign.
-pub(super) const UNTOUCHED: f64 = -0.0;
-
-/// Accumulators of one query; all [`UNTOUCHED`] between segments.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    pub(crate) scores: Vec<f64>,
-    /// The chunks to whose score something was added, each once.
-    pub(crate) touched: Vec<u32>,
+/// A term of the query that some visible chunk holds.
+#[derive(Debug)]
+pub(super) struct Term {
+    /// Its inverse document frequency times its count in the query.
+    pub(super) weight: f64,
 }
 
-/// Scratches that wait for a query.
+/// The room of one query.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(super) memo: QueryMemo,
+    pub(super) terms: Vec<Term>,
+    /// Per term and part: the term's place in the part's dictionary, if it is there.
+    pub(super) places: Vec<Option<u32>>,
+    pub(super) window: Window,
+    pub(super) kept: Vec<Candidate>,
+}
+
+/// Scratches that wait for a query. For one analyzer.
 #[derive(Debug, Default)]
 pub(crate) struct ScratchPool(Mutex<Vec<Scratch>>);
 

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kuhaku_core::{AccessTags, DocumentId, Scope};
 
+use super::bits::Bits;
 use super::document::Document;
 use super::draft::Draft;
 use super::frequencies::{Frequencies, Lengths};
+use super::postings::{List, Postings};
 use super::terms::Terms;
 use super::tombstones::Tombstones;
 
@@ -33,59 +35,72 @@ pub(crate) struct Chunk {
 #[derive(Debug)]
 pub(crate) struct Class {
     pub(crate) tags: AccessTags,
+    /// Its first chunk; the others follow.
+    pub(crate) start: u32,
     pub(crate) chunks: u64,
     pub(crate) lengths: Lengths<u64>,
 }
 
-/// A term in a chunk.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Posting {
-    pub(crate) chunk: u32,
-    pub(crate) tf: Frequencies,
-}
-
 /// The postings of one term in one class; they end where the next run begins.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    class: u32,
-    start: u32,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) class: u32,
+    pub(super) start: u32,
 }
 
 /// The classes of a segment that a scope sees, and their sums.
 #[derive(Debug, Default)]
 pub(crate) struct Visible {
-    classes: Vec<bool>,
+    classes: Bits,
+    /// Absent when every chunk is seen.
+    places: Option<Bits>,
     pub(crate) chunks: u64,
     pub(crate) lengths: Lengths<u64>,
 }
 
 impl Visible {
+    /// Whether a class is seen.
     #[inline]
     pub(crate) fn has(&self, class: u32) -> bool {
-        self.classes.get(class as usize).copied().unwrap_or_default()
+        self.classes.has(class)
+    }
+
+    /// Whether a chunk is seen.
+    #[inline]
+    pub(crate) fn has_chunk(&self, chunk: u32) -> bool {
+        self.places.as_ref().is_none_or(|places| places.has(chunk))
+    }
+
+    /// False when no chunk of a range is seen.
+    pub(crate) fn may_have_chunk(&self, chunks: Range<u32>) -> bool {
+        self.places.as_ref().is_none_or(|places| places.may_have(chunks))
     }
 }
 
 /// Scopes whose visible classes are remembered, at most.
-const SCOPES: usize = 256;
+const SCOPES: usize = 64;
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Segment {
-    documents: Vec<Entry>,
-    chunks: Vec<Chunk>,
-    classes: Vec<Class>,
+    pub(super) documents: Vec<Entry>,
+    /// In the order of classes, then documents, then ordinals.
+    pub(super) chunks: Vec<Chunk>,
+    /// Per chunk: how many tokens all its fields have.
+    pub(super) totals: Vec<u32>,
+    /// Sorted by their tags.
+    pub(super) classes: Vec<Class>,
     by_tag: HashMap<String, Vec<u32>>,
-    terms: Terms,
+    pub(super) terms: Terms,
     /// Per term: where its runs begin; one more at the end.
-    term_runs: Vec<u32>,
-    runs: Vec<Run>,
-    postings: Vec<Posting>,
+    pub(super) term_runs: Vec<u32>,
+    pub(super) runs: Vec<Run>,
+    pub(super) postings: Postings,
     /// While drafted: where the next posting of a term goes.
     cursors: Vec<u32>,
     /// Per chunk: where its terms begin; one more at the end.
-    chunk_terms: Vec<u32>,
-    forward: Vec<u32>,
+    pub(super) chunk_terms: Vec<u32>,
+    pub(super) forward: Vec<u32>,
     visible: Mutex<HashMap<Scope, Arc<Visible>>>,
 }
 
@@ -100,17 +115,18 @@ impl Segment {
         }
         let classes = classes
             .into_iter()
-            .map(|tags| Class { tags, chunks: 0, lengths: Lengths::default() })
+            .map(|tags| Class { tags, start: 0, chunks: 0, lengths: Lengths::default() })
             .collect();
         Self {
             documents: Vec::new(),
             chunks: Vec::new(),
+            totals: Vec::new(),
             classes,
             by_tag,
             terms: Terms::default(),
             term_runs: Vec::new(),
             runs: Vec::new(),
-            postings: vec![Posting::default(); postings],
+            postings: Postings::with_room(postings),
             cursors: Vec::new(),
             chunk_terms: vec![0],
             forward: Vec::with_capacity(postings),
@@ -120,13 +136,10 @@ impl Segment {
 
     /// Adds the next term in ascending order, with room for so many postings.
     pub(super) fn push_term(&mut self, term: &str, postings: u32) {
-        let start = self.term_runs.last().copied().unwrap_or_default();
-        if self.term_runs.is_empty() {
-            self.term_runs.push(0);
-        }
+        let start = self.postings.starts.last().copied().unwrap_or_default();
         self.terms.push(term);
         self.cursors.push(start);
-        self.term_runs.push(start + postings);
+        self.postings.starts.push(start + postings);
     }
 
     pub(super) fn class_of(&self, tags: &AccessTags) -> u32 {
@@ -155,36 +168,45 @@ impl Segment {
         }
         for (term, tf) in terms {
             if let Some(cursor) = self.cursors.get_mut(term as usize) {
-                if let Some(posting) = self.postings.get_mut(*cursor as usize) {
-                    *posting = Posting { chunk: place, tf };
-                }
+                self.postings.set(*cursor, place, tf);
                 *cursor += 1;
             }
             self.forward.push(term);
         }
+        self.totals.push(chunk.lengths.total());
         self.chunks.push(chunk);
         self.chunk_terms.push(self.forward.len() as u32);
     }
 
-    /// Cuts the postings of each term into runs of one class.
+    /// Cuts the postings of each term into runs of one class, and into blocks.
     pub(super) fn seal(&mut self) {
         self.cursors = Vec::new();
-        let borders = std::mem::take(&mut self.term_runs);
-        for (start, end) in borders.iter().zip(borders.iter().skip(1)) {
+        let mut start = 0;
+        for class in &mut self.classes {
+            class.start = start;
+            start += class.chunks as u32;
+        }
+        let mut end = 0;
+        for term in 0..self.terms.len() as u32 {
             self.term_runs.push(self.runs.len() as u32);
+            let chunks = self.postings.list(term).chunks;
             let mut last = None;
-            let range = *start as usize..*end as usize;
-            for (place, posting) in (*start..).zip(self.postings.get(range).unwrap_or_default()) {
-                let class = self.class_of_chunk(posting.chunk);
+            for (place, chunk) in (end..).zip(chunks) {
+                let class = self.class_of_chunk(*chunk);
                 if last != Some(class) {
                     self.runs.push(Run { class, start: place });
                     last = Some(class);
                 }
             }
+            end += chunks.len() as u32;
         }
         self.term_runs.push(self.runs.len() as u32);
-        self.runs.push(Run { class: u32::MAX, start: self.postings.len() as u32 });
+        self.runs.push(Run { class: u32::MAX, start: end });
         self.runs.shrink_to_fit();
+        let chunks = &self.chunks;
+        self.postings.seal(|chunk| {
+            chunks.get(chunk as usize).map_or_else(Lengths::default, |chunk| chunk.lengths)
+        });
     }
 
     pub(super) fn class_of_chunk(&self, chunk: u32) -> u32 {
@@ -198,6 +220,17 @@ impl Segment {
 
     pub(crate) fn chunks(&self) -> &[Chunk] {
         &self.chunks
+    }
+
+    /// Per chunk: how many tokens all its fields have.
+    #[inline]
+    pub(crate) fn totals(&self) -> &[u32] {
+        &self.totals
+    }
+
+    /// The lengths of a chunk.
+    pub(crate) fn lengths(&self, chunk: u32) -> Lengths<u32> {
+        self.chunks.get(chunk as usize).map_or_else(Lengths::default, |chunk| chunk.lengths)
     }
 
     pub(crate) fn classes(&self) -> &[Class] {
@@ -232,17 +265,22 @@ impl Segment {
             .unwrap_or_default()
     }
 
-    /// The runs of a term: class and postings.
-    pub(crate) fn runs(&self, term: u32) -> impl Iterator<Item = (u32, &[Posting])> {
-        let borders = self.term_runs.get(term as usize).zip(self.term_runs.get(term as usize + 1));
-        let runs = borders
+    /// The postings of a term.
+    #[inline]
+    pub(crate) fn list(&self, term: u32) -> List<'_> {
+        self.postings.list(term)
+    }
+
+    /// The runs of a term: the class, and how many of its chunks hold the term.
+    pub(crate) fn runs(&self, term: u32) -> impl Iterator<Item = (u32, u32)> {
+        let runs = match self.term_runs.get(term as usize..).unwrap_or_default() {
             // One run more than the term has: the last one's end.
-            .and_then(|(start, end)| self.runs.get(*start as usize..=*end as usize))
-            .unwrap_or_default();
-        runs.iter().zip(runs.iter().skip(1)).map(|(run, next)| {
-            let range = run.start as usize..next.start as usize;
-            (run.class, self.postings.get(range).unwrap_or_default())
-        })
+            [start, end, ..] => self.runs.get(*start as usize..=*end as usize),
+            _ => None,
+        };
+        let runs = runs.unwrap_or_default();
+        let pairs = runs.iter().zip(runs.iter().skip(1));
+        pairs.map(|(run, next)| (run.class, next.start - run.start))
     }
 
     /// The classes that a scope sees. Found by the scope's roles, and remembered.
@@ -252,18 +290,20 @@ impl Segment {
             return Arc::clone(visible);
         }
         let mut visible =
-            Visible { classes: vec![false; self.classes.len()], ..Visible::default() };
+            Visible { classes: Bits::with_room(self.classes.len()), ..Visible::default() };
+        let mut places = Bits::with_room(self.chunks.len());
         let untagged = self.classes.first().filter(|class| class.tags.is_empty()).map(|_| 0);
         let by_role = scope.roles().iter().filter_map(|role| self.by_tag.get(role)).flatten();
-        for class in untagged.into_iter().chain(by_role.copied()) {
-            if let Some(seen) = visible.classes.get_mut(class as usize)
-                && !std::mem::replace(seen, true)
-                && let Some(class) = self.classes.get(class as usize)
+        for number in untagged.into_iter().chain(by_role.copied()) {
+            if let Some(class) = self.classes.get(number as usize)
+                && visible.classes.set(number)
             {
                 visible.chunks += class.chunks;
                 visible.lengths.add_all(class.lengths);
+                places.set_all(self.range(number));
             }
         }
+        visible.places = (visible.chunks < self.chunks.len() as u64).then_some(places);
         let visible = Arc::new(visible);
         if known.len() >= SCOPES {
             known.clear();
@@ -272,18 +312,26 @@ impl Segment {
         visible
     }
 
+    /// The chunks of a class.
+    fn range(&self, class: u32) -> Range<u32> {
+        let start = self.classes.get(class as usize).map_or(0, |class| class.start);
+        let next = self.classes.get(class as usize + 1).map(|class| class.start);
+        start..next.unwrap_or(self.chunks.len() as u32)
+    }
+
     /// Copies the living documents into a draft.
     pub(crate) fn copy_into(&self, draft: &mut Draft, dead: Option<&Tombstones>) {
         let mut frequencies = vec![Frequencies::default(); self.forward.len()];
         let mut cursors = self.chunk_terms.clone();
         let mut terms = vec![0; self.forward.len()];
         for term in 0..self.terms.len() as u32 {
-            for posting in self.runs(term).flat_map(|(_, postings)| postings) {
-                let Some(cursor) = cursors.get_mut(posting.chunk as usize) else { continue };
+            let list = self.list(term);
+            for (chunk, of) in list.chunks.iter().zip(list.frequencies) {
+                let Some(cursor) = cursors.get_mut(*chunk as usize) else { continue };
                 let at = *cursor as usize;
                 *cursor += 1;
                 if let (Some(tf), Some(place)) = (frequencies.get_mut(at), terms.get_mut(at)) {
-                    (*tf, *place) = (posting.tf, term);
+                    (*tf, *place) = (*of, term);
                 }
             }
         }

@@ -2,30 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::bits::Bits;
 use super::frequencies::Lengths;
 use super::segment::Segment;
-
-#[derive(Clone, Debug, Default)]
-struct Bits(Vec<u64>);
-
-impl Bits {
-    #[inline]
-    fn has(&self, at: u32) -> bool {
-        self.0.get(at as usize / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
-    }
-
-    /// True when the bit was not set before.
-    fn set(&mut self, at: u32) -> bool {
-        let word = at as usize / 64;
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
-        }
-        let Some(word) = self.0.get_mut(word) else { return false };
-        let before = *word;
-        *word |= 1 << (at % 64);
-        before != *word
-    }
-}
 
 /// What is dead of a class.
 #[derive(Clone, Copy, Debug, Default)]

@@ -116,7 +116,7 @@ impl View {
     /// How often the terms of `text` occur, as [`crate::ChunkReader::term_statistics`] gives it.
     pub fn term_statistics(&self, text: &str) -> TermStatistics {
         let terms = self.analyzer.query_terms(text).into_iter().map(|term| {
-            let chunks = self.document_frequency(&self.places(&term.term));
+            let chunks = self.document_frequency(self.places(&term.term));
             TermStatistic::new(term.term, chunks)
         });
         TermStatistics::new(self.chunks, terms.collect())
@@ -133,20 +133,20 @@ impl View {
     }
 
     /// Where a term is in the dictionary of each part.
-    pub(super) fn places(&self, term: &str) -> Vec<Option<u32>> {
-        self.generation.parts.iter().map(|part| part.segment.terms().find(term)).collect()
+    pub(super) fn places(&self, term: &str) -> impl Iterator<Item = Option<u32>> {
+        self.generation.parts.iter().map(move |part| part.segment.terms().find(term))
     }
 
     /// How many visible chunks hold the term at these places.
-    pub(super) fn document_frequency(&self, places: &[Option<u32>]) -> u64 {
+    pub(super) fn document_frequency(&self, places: impl Iterator<Item = Option<u32>>) -> u64 {
         let mut frequency = 0;
         let everything = self.seeded.has(Fault::GlobalDocumentFrequency)
             || self.seeded.has(Fault::GlobalStatistics);
         for ((part, sight), place) in self.parts().zip(places) {
-            let Some(term) = *place else { continue };
-            for (class, postings) in part.segment.runs(term) {
+            let Some(term) = place else { continue };
+            for (class, holding) in part.segment.runs(term) {
                 if everything || sight.visible.has(class) {
-                    frequency += postings.len() as u64;
+                    frequency += u64::from(holding);
                 }
             }
             for class in &sight.dead {

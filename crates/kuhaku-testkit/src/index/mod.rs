@@ -8,6 +8,7 @@ mod conformance;
 mod history;
 mod non_interference;
 mod observation;
+mod scale;
 
 use std::fmt;
 
@@ -16,6 +17,7 @@ use kuhaku_index::{ChunkIndex, Error, Fault, Fingerprint, IdKey, MemoryIndex};
 
 pub use conformance::conformance;
 pub use non_interference::{NonInterference, Proof, non_interference};
+pub use scale::Scale;
 
 /// An index under test, with whatever keeps it alive.
 #[async_trait]
