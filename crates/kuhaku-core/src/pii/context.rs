@@ -157,7 +157,7 @@ fn words(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
                 let length = letters(tail);
                 let end = at + length;
                 let word = text.get(at..end).unwrap_or_default();
-                if length >= 2 && word.chars().nth(1).is_some() && !is_extension(word) {
+                if length >= 2 && word.chars().nth(1).is_some() && !is_extension(word.as_bytes()) {
                     words.push(at..end);
                 }
                 at = end.max(at + tail.chars().next().map_or(1, char::len_utf8));
@@ -185,8 +185,8 @@ fn is_vowel_sign(c: char) -> bool {
 }
 
 /// The word in front of an extension, which belongs to a telephone number.
-fn is_extension(word: &str) -> bool {
-    word.eq_ignore_ascii_case("ext")
+pub(super) fn is_extension(word: &[u8]) -> bool {
+    [&b"ext"[..], b"extension", b"dahili"].iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]

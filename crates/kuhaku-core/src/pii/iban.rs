@@ -179,7 +179,7 @@ fn number(text: &str, at: usize, next: Option<usize>) -> Option<Range<usize>> {
                 || (c.is_numeric() && characters.last().is_some_and(u8::is_ascii_digit))
         });
     let valid = ends && gaps.may_end() && (!spread || is_mostly_digits(&characters));
-    (valid && remainder(&characters) == 1).then_some(at..end)
+    (valid && is_of_one_case(&characters) && remainder(&characters) == 1).then_some(at..end)
 }
 
 /// Bytes before the next letter or digit, if it is near.
@@ -195,6 +195,12 @@ fn length_in(country: &[u8]) -> Option<usize> {
 /// Tells a number that is spread from the words of a sentence, one in 97 of which would do.
 fn is_mostly_digits(characters: &[u8]) -> bool {
     characters.iter().filter(|byte| byte.is_ascii_digit()).count() * 2 >= characters.len()
+}
+
+/// The letters of an account are capitals; people write all of them small, never some.
+fn is_of_one_case(characters: &[u8]) -> bool {
+    let account = characters.get(4..).unwrap_or_default();
+    !(account.iter().any(u8::is_ascii_lowercase) && account.iter().any(u8::is_ascii_uppercase))
 }
 
 /// The check of ISO 7064 MOD 97-10: the first four characters go to the end, letters count from 10,
@@ -230,6 +236,7 @@ mod tests {
             "TR33_0006_1005_1978_6457_8413_26",
             "T*R*3`3` 0006 **1005** 1978 6457 8413 2**6",
             "GB29 NWBK 6016\r\n> 1331 9268 19",
+            "Gb29 nwbk 6016 1331 9268 19",
         ] {
             let text = format!("({number})");
             assert_eq!(find(&read(&text)), [(1..1 + number.len(), Placeholder::Iban)], "{number}");
@@ -247,6 +254,7 @@ mod tests {
             "TR 33 0006 1005 1978 6457 8413 26",
             "TR33.000610.05197864578413.26",
             "aTR330006100519786457841326",
+            "GB29 nWBK 6016 1331 9268 19",
         ] {
             assert_eq!(find(&read(text)), [], "{text}");
         }

@@ -7,8 +7,8 @@ use crate::masking::Placeholder;
 use super::border::stands_alone;
 use super::digits::values;
 use super::id_checks::{
-    is_aadhaar, is_bsn, is_cnpj, is_cpf, is_german_tax_id, is_itin, is_long_personnummer, is_nhs,
-    is_personnummer, is_personnummer_of_1900s, is_pesel, is_ssn, is_tfn,
+    is_aadhaar, is_bsn, is_cnpj, is_cpf, is_day, is_german_tax_id, is_itin, is_long_personnummer,
+    is_nhs, is_personnummer, is_personnummer_of_1900s, is_pesel, is_ssn, is_tfn,
 };
 use super::reading::Reading;
 use super::scan::Span;
@@ -23,6 +23,9 @@ struct Form {
     /// Words of which one must be near. None where shape and check leave fewer than one random number
     /// in fifty.
     words: &'static [&'static str],
+    /// Whether the number is told without a word where it is all that the text holds: a reply, a cell,
+    /// a field of a form. False where most numbers of this length would do.
+    alone: bool,
 }
 
 const fn form(
@@ -31,12 +34,16 @@ const fn form(
     check: fn(&[u32]) -> bool,
     words: &'static [&'static str],
 ) -> Form {
-    Form { groups, gaps, check, words }
+    Form { groups, gaps, check, words, alone: true }
 }
 
-const US: &[&str] = &["ssn", "ssns", "itin", "social", "taxpayer"];
+const fn weak(form: Form) -> Form {
+    Form { alone: false, ..form }
+}
+
+const US: &[&str] = &["ssn", "ssns", "itin", "itins", "social", "taxpayer"];
 const NHS: &[&str] = &["nhs"];
-const BSN: &[&str] = &["bsn", "burgerservicenummer", "sofinummer", "citizen"];
+const BSN: &[&str] = &["bsn", "burgerservice", "sofinummer", "persoonsnummer", "citizen"];
 const PESEL: &[&str] = &["pesel"];
 const SWEDISH: &[&str] =
     &["personnummer", "personnr", "pnr", "samordningsnummer", "personal", "swedish"];
@@ -45,12 +52,17 @@ const CNPJ: &[&str] = &["cnpj"];
 const AADHAAR: &[&str] = &["aadhaar", "aadhar", "adhaar", "uidai", "आधार"];
 const TFN: &[&str] = &["tfn", "tfns", "tax"];
 
-const FORMS: [Form; 32] = [
+const FORMS: [Form; 37] = [
     form(&[3, 2, 4], "--", is_ssn, &[]),
     form(&[3, 2, 4], "  ", is_ssn, US),
-    form(&[9], "", is_ssn, US),
+    form(&[3, 2, 4], "..", is_ssn, US),
+    form(&[3, 6], "-", is_ssn, US),
+    form(&[5, 4], "-", is_ssn, US),
+    weak(form(&[9], "", is_ssn, US)),
     form(&[3, 2, 4], "--", is_itin, &[]),
     form(&[3, 2, 4], "  ", is_itin, US),
+    form(&[3, 6], "-", is_itin, US),
+    form(&[5, 4], "-", is_itin, US),
     form(&[9], "", is_itin, US),
     form(&[3, 3, 4], "  ", is_nhs, NHS),
     form(&[3, 3, 4], "--", is_nhs, NHS),
@@ -94,12 +106,24 @@ fn numbers(reading: &Reading<'_>, runs: &[Range<usize>]) -> Vec<Span> {
         let fitting = FORMS.iter().filter(|form| form.groups.first() == Some(&run.len()));
         let ranges = fitting.filter_map(|form| {
             let range = written(text, runs.get(first..)?, form)?;
-            let announced = form.words.is_empty() || words.announce(&range, form.words);
+            let alone = || form.alone && reading.is_alone(&range) && !is_other(text, &range);
+            let announced = form.words.is_empty() || alone() || words.announce(&range, form.words);
             announced.then_some((range, Placeholder::NationalId))
         });
         found.extend(ranges.max_by_key(|(range, _)| range.len()));
     }
     found
+}
+
+/// Begins with a day of this century or the last one, as moments do that are written in digits, or
+/// with the trunk digit of a telephone number.
+fn is_other(text: &str, range: &Range<usize>) -> bool {
+    let digits = text.get(range.clone()).unwrap_or_default();
+    let number = |from, to| digits.get(from..to).and_then(|part| part.parse().ok()).unwrap_or(0);
+    let moment = digits.len() >= 12
+        && matches!(number(0, 4), 1900..2100)
+        && is_day(number(6, 8), number(4, 6));
+    moment || (digits.len() == 10 && digits.starts_with('0') && !digits.starts_with("00"))
 }
 
 /// The bytes of the number that these runs begin with, if it is written in this form.
@@ -150,6 +174,8 @@ mod tests {
     fn weak_numbers_need_a_word_nearby() {
         let cases = [
             ("social security number", "219 09 9999"),
+            ("SSN", "219-099999"),
+            ("SSN", "21909-9999"),
             ("ITIN", "912501234"),
             ("NHS no.", "943 476 5919"),
             ("burgerservicenummer", "111222333"),
@@ -166,6 +192,28 @@ mod tests {
             assert_eq!(ids(&format!("{word} {number}.")), [number], "{word}");
             assert_eq!(ids(&format!("{number} ({word})")), [number], "{word}");
             assert_eq!(ids(&format!("order {number}.")), [""; 0], "{word}");
+        }
+    }
+
+    #[test]
+    fn a_number_alone_needs_no_word_unless_most_numbers_would_do() {
+        for number in [
+            "219 09 9999",
+            "219.09.9999",
+            "912501234",
+            "943 476 5919",
+            "111222333",
+            "44051401359",
+            "8112189876",
+            "52998224725",
+            "2341-2341-2346",
+            " 123 456 782\n",
+        ] {
+            assert_eq!(ids(number), [number.trim()], "{number}");
+            assert_eq!(ids(&format!("{number}, 7")), [""; 0], "{number}");
+        }
+        for number in ["219099999", "123456789", "1700000000", "12345678901"] {
+            assert_eq!(ids(number), [""; 0], "{number}");
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
     let text = reading.text();
     let mut found = Vec::new();
     for run in runs(reading) {
-        match ipv6(text, &run) {
+        match ipv6(reading, &run) {
             Some(range) => found.push(range),
             None => found.extend(ipv4(text, &run)),
         }
@@ -87,7 +87,8 @@ fn is_part(byte: u8) -> bool {
 }
 
 /// The run as an IPv6 address, without the punctuation around it.
-fn ipv6(text: &str, run: &Range<usize>) -> Option<Range<usize>> {
+fn ipv6(reading: &Reading<'_>, run: &Range<usize>) -> Option<Range<usize>> {
+    let text = reading.text();
     let whole = text.get(run.clone())?;
     // The longest form has 45 characters; some punctuation may stand around it.
     if whole.len() > 64 || whole.bytes().filter(|byte| *byte == b':').count() < 2 {
@@ -112,7 +113,12 @@ fn ipv6(text: &str, run: &Range<usize>) -> Option<Range<usize>> {
     }
     let written = text.get(start..end)?;
     let address: Ipv6Addr = written.parse().ok()?;
-    is_plausible(written, address).then(|| start..end + zone(text, end))
+    let range = start..end + zone(text, end);
+    let accepted = match written {
+        "::" => is_any_address(reading, &range),
+        _ => is_plausible(written, address) || is_said_to_be_one(reading, &range),
+    };
+    accepted.then_some(range)
 }
 
 /// Short forms such as `dead::beef` or `a1::b2` are mostly names in source code. One of four or
@@ -136,6 +142,56 @@ fn is_plausible(written: &str, address: Ipv6Addr) -> bool {
     in_use && has_digit
 }
 
+/// Words in front of an address, in lower case.
+const ANNOUNCING: [&str; 17] = [
+    "ip",
+    "ips",
+    "ipv",
+    "address",
+    "adresse",
+    "adres",
+    "adresi",
+    "dirección",
+    "indirizzo",
+    "addr",
+    "host",
+    "src",
+    "dst",
+    "source",
+    "destination",
+    "gateway",
+    "dns",
+];
+
+/// A word right in front says that a short form is an address; or nothing is there but a form that
+/// begins with a digit, as no name in code does.
+fn is_said_to_be_one(reading: &Reading<'_>, range: &Range<usize>) -> bool {
+    let written = reading.text().get(range.clone()).unwrap_or_default();
+    (reading.is_alone(range) && written.starts_with(|c: char| c.is_ascii_digit()))
+        || (written.bytes().any(|byte| byte.is_ascii_digit()) && is_announced(reading, range))
+}
+
+fn is_announced(reading: &Reading<'_>, range: &Range<usize>) -> bool {
+    let word = reading.words().before(range.start).next();
+    word.is_some_and(|word| ANNOUNCING.contains(&word.as_str()))
+}
+
+/// Two colons are an address (RFC 4291, "any") where a name is set to them, in brackets and in front
+/// of a length; in code they mostly stand between words.
+fn is_any_address(reading: &Reading<'_>, range: &Range<usize>) -> bool {
+    let text = reading.text();
+    let next = after(text, range.end);
+    match before(text, range.start) {
+        Some('=') => is_announced(reading, range),
+        Some('[') => next == Some(']') && is_announced(reading, range),
+        Some(' ') | None => {
+            let sentence = matches!(next, Some('.' | ',' | ';' | ')' | '\n') | None);
+            next == Some('/') || (sentence && is_announced(reading, range))
+        }
+        _ => false,
+    }
+}
+
 /// Bytes of a zone such as `%eth0` (RFC 4007).
 fn zone(text: &str, at: usize) -> usize {
     let Some(name) = text.get(at..).and_then(|tail| tail.strip_prefix('%')) else {
@@ -146,6 +202,9 @@ fn zone(text: &str, at: usize) -> usize {
         length => length + 1,
     }
 }
+
+/// The lowest first number of an address with a port behind a point.
+const LOWEST: u8 = 10;
 
 /// Bytes of the shortest IPv4 address.
 const SHORTEST: usize = "0.0.0.0".len();
@@ -166,7 +225,7 @@ fn ipv4(text: &str, run: &Range<usize>) -> Vec<Range<usize>> {
         }
         let mut start = range.start;
         for written in piece.split("..") {
-            let address = written.trim_matches('.');
+            let address = without_port(written.trim_matches('.'));
             let begin = start + (written.len() - written.trim_start_matches('.').len());
             let number = begin..begin + address.len();
             start += written.len() + 2;
@@ -179,6 +238,20 @@ fn ipv4(text: &str, run: &Range<usize>) -> Vec<Range<usize>> {
         }
     }
     found
+}
+
+/// Without the port that tools which watch networks write behind a fifth point. Numbers of versions,
+/// sections and objects begin lower.
+fn without_port(written: &str) -> &str {
+    match written.rsplit_once('.') {
+        Some((address, port))
+            if address.parse::<Ipv4Addr>().is_ok_and(|it| it.octets()[0] >= LOWEST)
+                && port.parse::<u16>().is_ok() =>
+        {
+            address
+        }
+        _ => written,
+    }
 }
 
 /// True for a part of a word, for what a point joins to a word before it, and for a part of a longer
@@ -231,6 +304,13 @@ mod tests {
             ("from 2001:db8::7: refused", "2001:db8::7"),
             ("net fd00:: is ours", "fd00::"),
             ("1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"),
+            ("IP 192.168.77.7.443 > x", "192.168.77.7"),
+            ("1::8", "1::8"),
+            ("address: 1::", "1::"),
+            ("src=:: x", "::"),
+            ("the IPv6 address ::.", "::"),
+            ("route ::/0", "::"),
+            ("host [::]:80", "::"),
         ];
         for (text, address) in cases {
             assert_eq!(addresses(text), [address], "{text}");
@@ -258,6 +338,10 @@ mod tests {
             "f32::abs",
             "std::f64::e",
             "::",
+            "x :: Int",
+            "Vec::<u8>::new() and a[::]",
+            "10.20.30.40.50.60",
+            "1.3.6.1.4",
             "1:2:3:4",
             "01.02.03.04",
         ] {

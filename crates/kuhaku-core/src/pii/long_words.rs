@@ -16,7 +16,7 @@ pub(super) fn long_words(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut read = 0;
     for (place, block) in bytes.as_chunks::<BLOCK>().0.iter().enumerate() {
         let at = place * BLOCK;
-        if at < read || has_blank(*block) || !block.iter().all(is_part) {
+        if at < read || has_blank(*block) || is_short(bytes, at) || !block.iter().all(is_part) {
             continue;
         }
         let head = bytes.get(read..at).unwrap_or_default();
@@ -28,6 +28,20 @@ pub(super) fn long_words(bytes: &[u8]) -> Vec<Range<usize>> {
         }
     }
     found
+}
+
+/// Whether a blank is near on both sides of the block at `at`: a long run has four bytes more on one
+/// of them.
+fn is_short(bytes: &[u8], at: usize) -> bool {
+    let near = |half: Option<&[u8; 4]>| {
+        half.is_none_or(|half| {
+            let mut block = [b'a'; BLOCK];
+            block.iter_mut().zip(half).for_each(|(to, from)| *to = *from);
+            has_blank(block)
+        })
+    };
+    let left = at.checked_sub(4).and_then(|start| bytes.get(start..)?.first_chunk());
+    near(left) && near(bytes.get(at + BLOCK..).and_then(<[u8]>::first_chunk))
 }
 
 /// Whether one of eight bytes is a blank or a control character: the borrow of a subtraction reaches

@@ -29,6 +29,7 @@ mod scan;
 mod secret;
 mod token;
 mod token_formats;
+mod windows;
 
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ use self::scan::Recognisers;
 pub use self::recogniser::Recogniser;
 
 /// Names the default recognisers and their version.
-const ID: &str = "pii-3";
+const ID: &str = "pii-4";
 
 /// Masks e-mail addresses, telephone numbers, payment cards, IBANs, national ids, IP addresses,
 /// addresses of crypto currencies, keys and tokens.

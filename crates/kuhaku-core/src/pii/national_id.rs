@@ -66,16 +66,18 @@ fn spread(text: &str, runs: &[Range<usize>]) -> Option<Range<usize>> {
     (length == 11 && (borders == 3 || !parted)).then_some(start..end)
 }
 
-/// True for a part of a decimal and for a telephone number with `+`. A placeholder beyond the point
-/// was a number.
+/// True for a part of a decimal, for a telephone number with `+`, and for what a code goes on behind
+/// in capitals. A placeholder beyond the point was a number.
 fn is_part_of_number(text: &str, run: &Range<usize>) -> bool {
     let left = match before(text, run.start) {
         Some('+') => true,
         Some('.') => before(text, run.start - 1).is_some_and(|c| c.is_ascii_digit() || c == ']'),
         _ => false,
     };
-    let right = after(text, run.end) == Some('.')
-        && after(text, run.end + 1).is_some_and(|c| c.is_ascii_digit() || c == '[');
+    let right = match after(text, run.end) {
+        Some('.') => after(text, run.end + 1).is_some_and(|c| c.is_ascii_digit() || c == '['),
+        next => next.is_some_and(char::is_uppercase),
+    };
     left || right
 }
 
@@ -110,10 +112,12 @@ mod tests {
 
     #[test]
     fn a_part_of_another_number_is_no_id() {
-        for text in ["1.10000000146", "10000000146.5", "+10000000146", "100000001460"] {
+        for text in
+            ["1.10000000146", "10000000146.5", "+10000000146", "100000001460", "10000000146AF"]
+        {
             assert_eq!(find(&read(text)), [], "{text}");
         }
-        for text in ["TC10000000146", "a,10000000146,b", "10000000146."] {
+        for text in ["TC10000000146", "10000000146'nın", "a,10000000146,b", "10000000146."] {
             assert_eq!(find(&read(text)).len(), 1, "{text}");
         }
     }

@@ -21,8 +21,24 @@ const SHORTEST: usize = 7;
 /// Bytes of the longest gap between two groups.
 const LONGEST_GAP: usize = 4;
 
+/// What stands in front of an extension.
+const EXTENSIONS: [&str; 12] = [
+    "x",
+    " x",
+    ";ext=",
+    " ext. ",
+    " ext ",
+    ", ext. ",
+    ", ext ",
+    " ext: ",
+    " extension ",
+    ", extension ",
+    " #",
+    " dahili ",
+];
+
 /// Words that announce a number, in the languages of the default recognisers.
-const WORDS: [&str; 48] = [
+const WORDS: [&str; 58] = [
     "phone",
     "phones",
     "telephone",
@@ -71,7 +87,25 @@ const WORDS: [&str; 48] = [
     "numaram",
     "numaranız",
     "फोन",
+    "contact",
+    "text",
+    "phoned",
+    "dialed",
+    "dialled",
+    "voicemail",
+    "helpline",
+    "rückruf",
+    "joindre",
+    "rappeler",
 ];
+
+/// "My number is": the number of somebody is one to call.
+const NUMBER: [&str; 6] = ["number", "numéro", "numero", "número", "nummer", "numara"];
+const WHOSE: [&str; 18] = [
+    "my", "your", "his", "her", "our", "their", "new", "mon", "votre", "mi", "su", "mein", "meine",
+    "ihre", "mio", "mijn", "jouw", "uw",
+];
+const IS: [&str; 6] = ["is", "est", "es", "ist", "è", "é"];
 
 /// Words that say what else a number is. The nearest word of either list decides.
 const OTHER: [&str; 32] = [
@@ -111,8 +145,9 @@ const OTHER: [&str; 32] = [
 
 /// Words of the first list that mean other things too: they count only as one of the `CLOSE` words in
 /// front of a number.
-const WEAK: [&str; 10] = [
-    "cell", "mobile", "call", "calling", "called", "reach", "reached", "ring", "portable", "handy",
+const WEAK: [&str; 12] = [
+    "contact", "text", "cell", "mobile", "call", "calling", "called", "reach", "reached", "ring",
+    "portable", "handy",
 ];
 const CLOSE: usize = 3;
 
@@ -123,11 +158,10 @@ pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
 
 /// The numbers that each begin with one of these runs.
 fn numbers(reading: &Reading<'_>, runs: &[Range<usize>]) -> Vec<Span> {
-    let (text, words) = (reading.text(), reading.words());
     let mut found: Vec<Span> = Vec::new();
     let mut first = 0;
     while let Some(left) = runs.get(first..).filter(|left| !left.is_empty()) {
-        match longest(text, left, words) {
+        match longest(reading, left) {
             Some((range, count)) => {
                 found.push((range, Placeholder::Phone));
                 first += count;
@@ -139,7 +173,8 @@ fn numbers(reading: &Reading<'_>, runs: &[Range<usize>]) -> Vec<Span> {
 }
 
 /// The number that begins with the first of these runs, and how many of them it has.
-fn longest(text: &str, runs: &[Range<usize>], words: &Words<'_>) -> Option<(Range<usize>, usize)> {
+fn longest(reading: &Reading<'_>, runs: &[Range<usize>]) -> Option<(Range<usize>, usize)> {
+    let (text, words) = (reading.text(), reading.words());
     let digits = runs.first()?.start;
     if reach(text, runs) < SHORTEST {
         return None;
@@ -169,9 +204,10 @@ fn longest(text: &str, runs: &[Range<usize>], words: &Words<'_>) -> Option<(Rang
         } else {
             ((is_unmistakable(&groups) || is_national(&groups))
                 && !is_named_otherwise(words, start))
-                || (best.is_none()
+                || ((best.is_none() || groups.goes_on())
                     && groups.may_be_announced()
                     && *announced.get_or_insert_with(|| is_announced(words, &(start..end))))
+                || (groups.may_be_alone() && reading.is_alone(&(start..whole)))
         };
         if accepted {
             best = Some((start..whole, place + 1));
@@ -214,7 +250,8 @@ fn opening(text: &str, at: usize) -> (bool, usize) {
 /// these digits go on.
 fn extension(text: &str, at: usize) -> Option<usize> {
     let tail = text.get(at..)?.as_bytes();
-    for mark in [&b"x"[..], b" x", b" ext. ", b" ext ", b", ext. "] {
+    for mark in EXTENSIONS {
+        let mark = mark.as_bytes();
         let digits = match tail.get(..mark.len()) {
             Some(head) if head.eq_ignore_ascii_case(mark) => tail.get(mark.len()..)?,
             _ => continue,
@@ -235,7 +272,7 @@ fn is_international(groups: &Groups<'_>, whole: bool) -> bool {
     let Some((code, lengths)) = phone_codes::split(&digits) else {
         return !whole && (8..=15).contains(&digits.len()) && digits.first() != Some(&0);
     };
-    let trunk = usize::from(groups.has_trunk_in_brackets());
+    let trunk = usize::from(groups.trunk_in_brackets().is_some());
     let rest = digits.len() - code - trunk;
     lengths.contains(&rest) && !(whole && groups.ends_in_new_pair())
 }
@@ -253,8 +290,21 @@ fn is_announced(words: &Words<'_>, value: &Range<usize>) -> bool {
     let near = |(place, word): (usize, String)| {
         says(&word).filter(|phone| !phone || place < CLOSE || !WEAK.contains(&word.as_str()))
     };
-    let nearest = words.before(value.start).enumerate().find_map(near);
+    let before: Vec<String> = words.before(value.start).collect();
+    if is_somebodys(&before) {
+        return true;
+    }
+    let nearest = before.into_iter().enumerate().find_map(near);
     nearest.or_else(|| words.after(value.end).take(2).find_map(|word| says(&word))) == Some(true)
+}
+
+/// The words in front, the nearest first, say whose number it is and nothing else.
+fn is_somebodys(before: &[String]) -> bool {
+    let one_of = |list: &[&str], word: Option<&String>| {
+        word.is_some_and(|word| list.contains(&word.as_str()))
+    };
+    let skipped = usize::from(one_of(&IS, before.first()));
+    one_of(&NUMBER, before.get(skipped)) && one_of(&WHOSE, before.get(skipped + 1))
 }
 
 #[cfg(test)]
@@ -303,6 +353,13 @@ mod tests {
             "(11) 91234-5678",
             "0044 20 7946 0958",
             "91-415-555-0132",
+            "0612345678",
+            "8 (912) 345-67-89",
+            "098765 43210",
+            "0044 (0)20 7946 0958",
+            "00 44 20 7946 0958",
+            "+1-415-555-2671;ext=12",
+            "415-555-2671 extension 12",
         ] {
             assert_eq!(phones(number), [number]);
             assert_eq!(phones(&format!("a: {number}, 12/26")), [number]);
@@ -319,9 +376,33 @@ mod tests {
             ("móvil 612 345 678", "612 345 678"),
             ("98765 43210 (mobile)", "98765 43210"),
             ("Cep no: 532 1234567", "532 1234567"),
+            ("llamar al 612 34 56 78 o 7", "612 34 56 78"),
+            ("call 90 532 123 45 67 or 7", "90 532 123 45 67"),
+            ("phone 555-1234 99", "555-1234"),
+            ("answering at 491 3 927", "491 3 927"),
+            ("My number is 4155552671.", "4155552671"),
+            ("your new number 4155552671", "4155552671"),
         ];
         for (text, number) in cases {
             assert_eq!(phones(text), [number], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_alone_needs_a_trunk_digit_groups_or_a_known_area() {
+        for number in ["0612345678", "0201234567", "01234567890", "612 34 56 78", "3121234567"] {
+            assert_eq!(phones(number), [number]);
+        }
+        for number in [
+            "1123456789",
+            "1700000000",
+            "8123456789",
+            "123456789",
+            "0917123456",
+            "02531814694",
+            "11-11-11-11114",
+        ] {
+            assert_eq!(phones(number), [""; 0], "{number}");
         }
     }
 
@@ -331,6 +412,7 @@ mod tests {
             "epoch 1700000000 ok",
             "order 123456789 ok",
             "call about order 123456789",
+            "my credit card number is 36168002586008",
             "ISBN 9780306406157 ok",
             "ISBN 978-0-306-40615-7, 0-306-40615-2",
             "value 12345678901 here",

@@ -1,5 +1,8 @@
 //! How telephone numbers are grouped.
 
+use super::digits::values;
+use super::phone_codes::{is_turkish, split};
+
 /// The groups of digits of a number and what stands between them.
 #[derive(Debug, Default)]
 pub(super) struct Groups<'t> {
@@ -11,8 +14,8 @@ pub(super) struct Groups<'t> {
 const GAPS: [&str; 12] = [" ", "-", ".", "/", "(", ")", " (", ") ", ")-", "-(", " - ", ") - "];
 
 /// National groupings that begin with the trunk digit 0: Turkey, United Kingdom, Germany, France,
-/// Italy, Netherlands, India, Japan, Australia.
-const NATIONAL: [&[usize]; 19] = [
+/// Italy, Netherlands, Belgium, India, Japan, Australia.
+const NATIONAL: [&[usize]; 20] = [
     &[4, 3, 2, 2],
     &[4, 3, 4],
     &[1, 3, 3, 2, 2],
@@ -26,6 +29,7 @@ const NATIONAL: [&[usize]; 19] = [
     &[3, 3, 2, 2],
     &[4, 2, 2, 2],
     &[3, 2, 2, 2],
+    &[2, 3, 2, 2],
     &[2, 2, 2, 2, 2],
     &[3, 2, 2, 2, 2],
     &[2, 4, 4],
@@ -71,11 +75,12 @@ impl<'t> Groups<'t> {
         self.gaps.iter().any(|gap| gap.contains(')'))
     }
 
-    /// A zero in brackets behind the calling code, which is dialled at home only.
-    pub(super) fn has_trunk_in_brackets(&self) -> bool {
-        self.groups.get(1) == Some(&"0")
+    /// Digits in front of a zero in brackets behind the calling code, which is dialled at home only.
+    pub(super) fn trunk_in_brackets(&self) -> Option<usize> {
+        let bracket = self.groups.get(1) == Some(&"0")
             && self.gaps.first().is_some_and(|gap| gap.ends_with('('))
-            && self.gaps.get(1).is_some_and(|gap| gap.starts_with(')'))
+            && self.gaps.get(1).is_some_and(|gap| gap.starts_with(')'));
+        self.groups.first().filter(|_| bracket).map(|first| first.len())
     }
 
     /// A last group of one or two digits behind one of more.
@@ -107,9 +112,27 @@ impl<'t> Groups<'t> {
         let decimal = self.groups.len() == 2 && self.gaps.iter().all(|gap| *gap == ".");
         let year = |group: &&str| group.len() == 4 && matches!(group.get(..2), Some("19" | "20"));
         let years = self.groups.len() == 2 && self.groups.iter().all(year);
-        (7..=15).contains(&self.total())
-            && self.groups.iter().all(|group| group.len() >= 2)
-            && !(decimal || years)
+        let single = self.groups.iter().filter(|group| group.len() == 1).count();
+        (7..=15).contains(&self.total()) && single < 2 && !(decimal || years)
+    }
+
+    /// The last group stands behind a gap like the one before it.
+    pub(super) fn goes_on(&self) -> bool {
+        matches!(self.gaps.as_slice(), [.., a, b] if a == b)
+    }
+
+    /// In at least three groups that are no thousands, or in one with a trunk digit or a known area.
+    pub(super) fn may_be_alone(&self) -> bool {
+        let thousands = self.groups.iter().skip(1).all(|group| group.len() == 3);
+        let parted = self.groups.len() >= 3 && !thousands && self.same_gaps(&[" ", "."]);
+        match self.total() {
+            9..=12 if parted => self.may_be_announced(),
+            10 | 11 if self.groups.len() == 1 => {
+                let digits = self.digits();
+                has_trunk(&digits) || is_turkish(&values(&digits))
+            }
+            _ => false,
+        }
     }
 
     fn same_gaps(&self, allowed: &[&str]) -> bool {
@@ -123,6 +146,16 @@ impl<'t> Groups<'t> {
         self.gaps.first().is_some_and(|gap| gap.starts_with(')'))
             && self.gaps.iter().skip(1).all(|gap| matches!(*gap, " " | "-" | "."))
     }
+}
+
+/// Begins as numbers of ten digits do in France, Germany, Italy and the Netherlands, or as those of
+/// eleven do in Germany and the United Kingdom.
+fn has_trunk(digits: &str) -> bool {
+    let heads: &[&str] = match digits.len() {
+        10 => &["01", "02", "03", "04", "05", "06", "07", "08"],
+        _ => &["01", "020", "023", "024", "028", "029"],
+    };
+    heads.iter().any(|head| digits.starts_with(head))
 }
 
 /// Groupings that nothing else has: North America, Turkey without a trunk digit, Brazil, and a calling
@@ -143,26 +176,45 @@ pub(super) fn is_unmistakable(groups: &Groups<'_>) -> bool {
         [1..=3, 3, 3, 4] | [1..=3, 3, 3, 2, 2] => {
             let code = groups.begins_with("1") || !groups.begins_with("0");
             let first = groups.groups.first().map_or(0, |group| group.len());
-            let known = super::phone_codes::split(&super::digits::values(&groups.digits()));
+            let known = split(&values(&groups.digits()));
             let area = groups.gaps.first().is_some_and(|gap| gap.ends_with('('));
-            code && known.is_some_and(|(length, _)| length == first)
-                && (groups.same_gaps(&["-"]) || (first == 1 && (groups.same_gaps(&["."]) || area)))
+            let pairs = lengths.len() == 5 && groups.same_gaps(&[" "]);
+            // Russia dials an eight at home.
+            let home = groups.begins_with("8") && first == 1 && area;
+            home || (code
+                && known.is_some_and(|(length, _)| length == first)
+                && (pairs
+                    || groups.same_gaps(&["-"])
+                    || (first == 1 && (groups.same_gaps(&["."]) || area))))
         }
         _ => false,
     }
 }
 
+/// The check of ten-digit book numbers (ISO 2108:1992): weights 10 to 1, modulo 11.
+fn is_isbn(digits: &[u32]) -> bool {
+    let weighted = digits.iter().zip((1..=10).rev()).map(|(digit, weight)| digit * weight);
+    weighted.sum::<u32>().is_multiple_of(11)
+}
+
 /// A number with the trunk digit, in the groups of a country; or with the prefix 00 and a calling
-/// code. Numbers of eleven digits that begin like mobile ones stand in one group.
+/// code. Numbers of ten and eleven digits that begin like mobile ones stand in one
+/// group.
 pub(super) fn is_national(groups: &Groups<'_>) -> bool {
     let lengths = groups.lengths();
     if groups.begins_with("00") {
-        let digits = super::digits::values(groups.digits().get(2..).unwrap_or_default());
-        let known = super::phone_codes::split(&digits);
+        let all = values(&groups.digits());
+        let trunk = groups.trunk_in_brackets().map(|place| place.saturating_sub(2));
+        let mut digits = all.get(2..).unwrap_or_default().to_vec();
+        if let Some(place) = trunk.filter(|place| *place < digits.len()) {
+            digits.remove(place);
+        }
+        let known = split(&digits);
+        let short = lengths.iter().filter(|length| **length < 2).count();
         let fits = known.is_some_and(|(code, rest)| rest.contains(&(digits.len() - code)));
-        let zeros = groups.groups.first().is_some_and(|group| (3..=5).contains(&group.len()));
+        let zeros = groups.groups.first().is_some_and(|group| (2..=5).contains(&group.len()));
         let account =
-            lengths.iter().all(|length| *length == 4) || lengths.iter().any(|length| *length < 2);
+            lengths.iter().all(|length| *length == 4) || short > usize::from(trunk.is_some());
         return fits && zeros && lengths.len() > 1 && !account;
     }
     if !groups.begins_with("0")
@@ -171,8 +223,12 @@ pub(super) fn is_national(groups: &Groups<'_>) -> bool {
         return false;
     }
     match lengths.as_slice() {
+        [10] => {
+            let mobile = ["06", "07"].iter().any(|mobile| groups.begins_with(mobile));
+            mobile && !is_isbn(&values(&groups.digits()))
+        }
         [11] => ["05", "07", "09"].iter().any(|mobile| groups.begins_with(mobile)),
-        [first @ 2..=5, second @ 5..=8] => {
+        [first @ 2..=6, second @ 5..=8] => {
             (9..=12).contains(&(first + second)) && groups.gaps.first() != Some(&".")
         }
         grouping => NATIONAL.contains(&grouping),

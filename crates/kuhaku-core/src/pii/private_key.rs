@@ -24,6 +24,11 @@ impl PrivateKeyBlocks {
         }
     }
 
+    /// Whether a block begins in the text.
+    pub(super) fn may_hold(&self, text: &str) -> bool {
+        self.begin.is_match(text)
+    }
+
     pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
         let mut ends = self.end.find_iter(text).map(|end| end.range()).peekable();

@@ -33,19 +33,45 @@ pub(super) const PLACES: Filter = Filter {
     long_words,
 };
 
+impl Filter {
+    /// Ranges of runs that are joined and have digits enough.
+    fn clusters(&self, text: &str, runs: &[Range<usize>]) -> Vec<Range<usize>> {
+        let joined =
+            |end: usize, start: usize| text.as_bytes().get(end..start).is_some_and(self.joins);
+        let mut clusters = Vec::new();
+        let (mut first, mut digits, mut end) = (0, 0, 0);
+        for (place, run) in runs.iter().enumerate() {
+            if place > 0 && !joined(end, run.start) {
+                if digits >= self.fewest {
+                    clusters.push(first..place);
+                }
+                (first, digits) = (place, 0);
+            }
+            digits += run.len();
+            end = run.end;
+        }
+        if digits >= self.fewest {
+            clusters.push(first..runs.len());
+        }
+        clusters
+    }
+}
+
 /// A text that is being read.
 pub(super) struct Reading<'t> {
     text: &'t str,
     marks: Marks,
     filter: Filter,
     words: Words<'t>,
+    clusters: OnceCell<Vec<Range<usize>>>,
     long_words: OnceCell<Vec<Range<usize>>>,
 }
 
 impl<'t> Reading<'t> {
     /// A text whose marks are known.
     pub(super) fn new(text: &'t str, marks: Marks, filter: Filter) -> Self {
-        Self { text, marks, filter, words: Words::new(text), long_words: OnceCell::new() }
+        let (clusters, long_words) = (OnceCell::new(), OnceCell::new());
+        Self { text, marks, filter, words: Words::new(text), clusters, long_words }
     }
 
     pub(super) fn text(&self) -> &'t str {
@@ -64,14 +90,9 @@ impl<'t> Reading<'t> {
 
     /// The runs of digits that may be groups of one number, together.
     pub(super) fn clusters(&self) -> impl Iterator<Item = &[Range<usize>]> {
-        let bytes = self.text.as_bytes();
-        let joined = move |a: &Range<usize>, b: &Range<usize>| {
-            bytes.get(a.end..b.start).is_some_and(self.filter.joins)
-        };
-        let long = |runs: &&[Range<usize>]| {
-            runs.iter().map(ExactSizeIterator::len).sum::<usize>() >= self.filter.fewest
-        };
-        self.marks.digits.chunk_by(joined).filter(long)
+        let clusters =
+            self.clusters.get_or_init(|| self.filter.clusters(self.text, &self.marks.digits));
+        clusters.iter().filter_map(|runs| self.marks.digits.get(runs.clone()))
     }
 
     /// Where one of `@`, `%`, `&`, `:` and `=` stands.
@@ -82,6 +103,12 @@ impl<'t> Reading<'t> {
     /// The words around a value.
     pub(super) fn words(&self) -> &Words<'t> {
         &self.words
+    }
+
+    /// Whether the value is all that the text holds: no word could say what it is.
+    pub(super) fn is_alone(&self, value: &Range<usize>) -> bool {
+        let around = [self.text.get(..value.start), self.text.get(value.end..)];
+        around.into_iter().flatten().all(|part| part.trim().is_empty())
     }
 
     /// The maximal runs of the characters of tokens, but the short ones.

@@ -31,7 +31,7 @@ use crate::masking::Placeholder;
 ///
 /// let masker = PiiMasker::new().with(StaffNumbers);
 /// assert_eq!(masker.mask("ask EMP-12345").text(), "ask [NATIONAL_ID]");
-/// assert_eq!(masker.id(), "pii-3+staff-1");
+/// assert_eq!(masker.id(), "pii-4+staff-1");
 /// ```
 pub trait Recogniser: Send + Sync + fmt::Debug {
     /// Names the recogniser and its version. Part of the masker's id: a new version masks stored text

@@ -9,7 +9,9 @@ use super::fold::Folded;
 use super::reading::{Filter, Marks, PLACES, Reading};
 use super::recogniser::Recogniser;
 use super::token::TokenRecogniser;
-use super::{card, crypto, email, iban, id_codes, id_numbers, ip, national_id, phone, secret};
+use super::{
+    card, crypto, email, iban, id_codes, id_numbers, ip, national_id, phone, secret, windows,
+};
 
 /// A validated candidate: the bytes and what they are.
 pub(super) type Span = (Range<usize>, Placeholder);
@@ -35,8 +37,23 @@ impl Recognisers {
     }
 
     /// The spans of `text` to be masked: disjoint, in order.
+    ///
+    /// A long text is read in parts, unless a value may reach over any distance in it.
     pub(super) fn spans(&self, text: &str) -> Vec<Span> {
-        self.spans_at(text, PLACES)
+        self.spans_in(text, windows::parts)
+    }
+
+    fn spans_in(&self, text: &str, parts: fn(&str) -> Vec<Range<usize>>) -> Vec<Span> {
+        if !self.own.is_empty() || self.tokens.may_hold_private_key(text) {
+            return self.spans_at(text, PLACES);
+        }
+        let spans_of = |part: Range<usize>| {
+            let spans = self.spans_at(text.get(part.clone()).unwrap_or_default(), PLACES);
+            let moved =
+                move |(span, kind): Span| (span.start + part.start..span.end + part.start, kind);
+            spans.into_iter().map(moved)
+        };
+        parts(text).into_iter().flat_map(spans_of).collect()
     }
 
     /// The spans at the places that a filter lets through.
@@ -158,7 +175,127 @@ pub(super) fn after(text: &str, at: usize) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+
+    use super::super::long_words::is_part;
     use super::*;
+
+    static ALL: LazyLock<Recognisers> = LazyLock::new(Recognisers::new);
+
+    /// Lets recognisers look everywhere.
+    const EVERYWHERE: Filter = Filter { fewest: 0, joins: |_| true, long_words: every_word };
+
+    fn every_word(bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut start = 0;
+        let words = bytes.split(|byte| !is_part(byte)).map(|word| {
+            let range = start..start + word.len();
+            start = range.end + 1;
+            range
+        });
+        words.filter(|word| !word.is_empty()).collect()
+    }
+
+    /// Parts of values, what joins them, and the words that announce some.
+    const PIECES: [&str; 62] = [
+        "4111",
+        " 1111",
+        "4111111111111111",
+        "3782 822463 10005",
+        "620000 0000000000000",
+        "43 ",
+        "100 000 001 46",
+        "10000000146",
+        "TR33 0006 1005 1978 6457 8413 26",
+        "GB29 NWBK 6016 ",
+        "1331 9268 19",
+        "10.0.0.1",
+        "fe80::1",
+        "::",
+        "1.2.3.4.5",
+        "ada@example.com",
+        "%40b.com",
+        "&#64;b.com",
+        "+90 532 123 45 67",
+        "(212) 555-1234",
+        "0532",
+        " 123 45 67",
+        "555-1234",
+        " ext. 12",
+        "x7",
+        "219-09-9999",
+        " 219 09 9999",
+        "943 476 5919",
+        "52998224725",
+        "529.982.247-25",
+        "AB 12 34 56 C",
+        "AB123456C",
+        "12345678Z",
+        "131052-308T",
+        "RSSMRA85T10A562S",
+        "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",
+        "0x52908400098527886E0F7030069857D2E4169EE7",
+        "sk-ABCDEFGHIJKLMNOP1234",
+        "ghp_",
+        "AKIAIOSFODNN7EXAMPLE",
+        "eyJhbGci.eyJzdWIi.c2ln",
+        "Bearer ",
+        "basic ",
+        "YTpi",
+        "://",
+        "ada:pw@",
+        "password=",
+        "api_key: ",
+        "wJalrXUtnFEMI7K4MDENGbPx",
+        "phone ",
+        "SSN ",
+        "order ",
+        "*",
+        "_",
+        "\n",
+        "\n> ",
+        "\t",
+        "-",
+        "é",
+        "\u{a0}",
+        "４",
+        "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA7\n-----END PRIVATE KEY-----",
+    ];
+
+    /// Prose of so many words.
+    fn prose(words: usize) -> String {
+        let all = ["of", "the", "number", "that", "is", "mobile,", "and (well-known)", "text."];
+        (0..words).flat_map(|place| [all[place * 5 % all.len()], " "]).collect()
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            6 => prop::sample::select(PIECES.as_slice()).prop_map(String::from),
+            1 => (0_usize..60).prop_map(prose),
+            1 => "[0-9a-fA-Z:. @-]{0,12}",
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_500))]
+
+        #[test]
+        fn a_look_at_the_likely_places_finds_what_a_look_everywhere_finds(text in texts()) {
+            prop_assert_eq!(ALL.spans_at(&text, PLACES), ALL.spans_at(&text, EVERYWHERE));
+        }
+
+        #[test]
+        fn a_text_that_is_read_in_parts_holds_what_the_whole_holds(
+            texts in prop::collection::vec((texts(), 20_usize..60), 1..6),
+        ) {
+            let text: String =
+                texts.into_iter().map(|(text, words)| text + " " + &prose(words)).collect();
+            let parts = ALL.spans_in(&text, |text| windows::windows(text, 1));
+            prop_assert_eq!(parts, ALL.spans_at(&text, PLACES));
+        }
+    }
 
     #[test]
     fn overlapping_candidates_become_one_span_named_by_the_longest() {

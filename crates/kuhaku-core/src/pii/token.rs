@@ -43,6 +43,11 @@ impl TokenRecogniser {
         }
     }
 
+    /// Whether a private key may stand in the text, which has no longest length.
+    pub(super) fn may_hold_private_key(&self, text: &str) -> bool {
+        self.private_keys.may_hold(text)
+    }
+
     /// User and password in addresses of the web, services and databases.
     pub(super) fn find_user_info(&self, reading: &Reading<'_>) -> Vec<Span> {
         let found = self.user_info.captures_iter(reading.text()).filter_map(|found| found.get(1));
