@@ -7,6 +7,7 @@ mod bench;
 mod cargo;
 mod configuration;
 mod edges;
+mod endurance;
 mod error;
 mod examples;
 mod expected;
@@ -39,6 +40,11 @@ cargo xtask COMMAND
   bench SUITE [FOLDER]       measure in release mode (retrieval, abstention, security, scale,
                              scale-million) on the sets
                              that KUHAKU_BENCH_DATA names; reports go to FOLDER, else target/bench
+  crash [--kills N] [--write-failures M]
+                             kill a writing process at random moments and let its writes fail, 500
+                             and 200 times: what was acknowledged must be there, whole
+  churn [--seconds S]        one process writes, three read and a fifth tries to write, for 120 s:
+                             no torn, stale or foreign answer
   ci                         everything, as .ci/run does";
 
 fn main() -> ExitCode {
@@ -71,6 +77,9 @@ fn command(arguments: &[String]) -> Result<ExitCode> {
         ("features", []) => features::check_each_alone(&root)?,
         ("features", ["--test"]) => features::test_all(&root)?,
         ("examples", []) => examples::run_all(&root)?,
+        ("crash", arguments) => return endurance::crash(arguments),
+        ("churn", arguments) => return endurance::churn(&root, arguments),
+        ("endurance-part", arguments) => endurance::part(arguments)?,
         ("bench-probe", [task, folder]) => bench::probe(task, Path::new(folder))?,
         ("bench", [suite]) => return bench::run(&root, suite, None),
         ("bench", [suite, out]) => return bench::run(&root, suite, Some(out)),

@@ -111,6 +111,13 @@ impl SqliteIndex {
         self.live.view(scope)
     }
 
+    /// The number of the last change that readers made now show: for tests that must know after which
+    /// batch that is. Part of no answer (D10).
+    #[cfg(feature = "seeded-faults")]
+    pub fn last_change(&self) -> i64 {
+        self.shown().number()
+    }
+
     fn set_fingerprint(&self, fingerprint: Fingerprint) {
         *self.fingerprint.write().unwrap_or_else(PoisonError::into_inner) = fingerprint;
     }

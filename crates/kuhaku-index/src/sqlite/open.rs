@@ -76,6 +76,12 @@ impl SqliteIndex {
         let pool = SqlitePoolOptions::new()
             .max_connections(CONNECTIONS)
             .test_before_acquire(false)
+            // SQLite ends a transaction by itself when the disk fails it; sqlx then never begins
+            // another on that connection.
+            .before_acquire(|connection, _| {
+                let usable = !connection.is_in_transaction();
+                Box::pin(async move { Ok(usable) })
+            })
             .connect_with(with)
             .await
             .map_err(|error| storage(tried(), error))?;
