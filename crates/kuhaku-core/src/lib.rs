@@ -27,7 +27,7 @@
 //! | injection | with feature `guard` `InjectionGuard` |
 //! | one record per request | with feature `audit` `AuditLog`, `AuditGuard`, `JsonlSink`, `verify_audit` |
 //! | what is used when the settings leave it open | [`Resolver`], [`CandidateSource`], [`Consent`], [`DecisionMemory`] |
-//! | calls over the network | with feature `http` `HttpClient`, `SseDecoder`, `LineDecoder` |
+//! | calls over the network | with feature `http` `HttpClient`, `SseDecoder`, `LineDecoder`, `Resilience`, `Resilient`, `Fallback` |
 //! | clock, random bytes, metrics, announcements | [`Runtime`] |
 //!
 //! # Invariants
@@ -55,6 +55,8 @@ mod masking;
 mod models;
 #[cfg(feature = "pii")]
 mod pii;
+#[cfg(feature = "http")]
+mod resilience;
 mod resolution;
 mod runtime;
 mod settings;
@@ -91,6 +93,8 @@ pub use masking::{CanonicalText, Masked, Masker, Placeholder, Redactions};
 pub use models::{Embedder, Probability, Reranker, TextClassifier};
 #[cfg(feature = "pii")]
 pub use pii::{PiiMasker, Recogniser};
+#[cfg(feature = "http")]
+pub use resilience::{BreakerPolicy, Fallback, Resilience, Resilient};
 pub use resolution::{
     Candidate, CandidateSource, Capability, Consent, ConsentStep, DecisionMemory, NobodyToAsk,
     Readiness, Reason, Resolution, Resolver, may_ask,

@@ -67,6 +67,9 @@ pub struct Capabilities {
     pub json_schema: bool,
     /// The longest input in tokens, when known.
     pub context_tokens: Option<u32>,
+    /// Deadline, retries and metering are in place. Layers around a model look here, so that
+    /// nothing is retried or counted twice.
+    pub resilient: bool,
 }
 
 /// Who wrote a message.
@@ -129,7 +132,8 @@ pub struct ChatRequest {
     pub stop: Vec<String>,
     /// Makes replies repeatable where the provider can.
     pub seed: Option<u64>,
-    /// When the call must have ended, retries included.
+    /// When the call must have ended: retries, the waits between them and the whole of a stream
+    /// included. Past it, the call fails with `TimedOut`.
     pub deadline: Option<Instant>,
     /// The form of the reply.
     pub format: ReplyFormat,
@@ -139,6 +143,40 @@ impl ChatRequest {
     /// A request with instructions and one question.
     pub fn new(system: impl Into<String>, question: impl Into<String>) -> Self {
         Self { system: system.into(), messages: vec![Message::user(question)], ..Self::default() }
+    }
+
+    /// A request with instructions and a conversation, oldest message first.
+    pub fn conversation(
+        system: impl Into<String>,
+        messages: impl IntoIterator<Item = Message>,
+    ) -> Self {
+        let messages = messages.into_iter().collect();
+        Self { system: system.into(), messages, ..Self::default() }
+    }
+
+    /// Sets the texts at which the reply ends.
+    #[must_use]
+    pub fn stop<I>(mut self, texts: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.stop = texts.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Makes the reply repeatable where the provider can.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Sets the form of the reply.
+    #[must_use]
+    pub fn format(mut self, format: ReplyFormat) -> Self {
+        self.format = format;
+        self
     }
 
     /// Sets the randomness.
@@ -191,6 +229,25 @@ impl Usage {
     /// Usage as a service reported it.
     pub fn new(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Self {
         Self { input_tokens, output_tokens }
+    }
+
+    /// What two calls used together, as far as it is known: absent only if both are.
+    ///
+    /// ```
+    /// use kuhaku_core::Usage;
+    /// let known = Usage::new(Some(7), None).plus(Usage::new(Some(3), None));
+    /// assert_eq!(known, Usage::new(Some(10), None));
+    /// ```
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let plus = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.saturating_add(other)),
+            (one, other) => one.or(other),
+        };
+        Self {
+            input_tokens: plus(self.input_tokens, other.input_tokens),
+            output_tokens: plus(self.output_tokens, other.output_tokens),
+        }
     }
 }
 

@@ -30,6 +30,12 @@ pub trait Entropy: Send + Sync + fmt::Debug {
 pub trait MetricsSink: Send + Sync + fmt::Debug {
     /// Adds to a counter. Label values come from fixed vocabularies, never from content (R7).
     fn count(&self, name: &'static str, label: &str, by: u64);
+
+    /// Adds a measurement to a histogram: a duration in seconds, a number of tokens. Label values
+    /// come from fixed vocabularies and settings, never from content (R7).
+    fn record(&self, name: &'static str, labels: &[(&'static str, &str)], value: f64) {
+        let _ = (name, labels, value);
+    }
 }
 
 /// Receives what a person should hear once, for example that a better mode is not available.
@@ -105,6 +111,8 @@ struct Parts {
     metrics: Arc<dyn MetricsSink>,
     announcer: Arc<dyn Announcer>,
     announced: Mutex<BTreeSet<String>>,
+    #[cfg(feature = "http")]
+    breakers: crate::resilience::Breakers,
 }
 
 /// What the parts of one application share. Cheap to clone; clones are the same handle.
@@ -167,6 +175,17 @@ impl Runtime {
         self.0.metrics.count(name, label, by);
     }
 
+    /// Adds a measurement to a histogram of the metrics sink.
+    pub fn record(&self, name: &'static str, labels: &[(&'static str, &str)], value: f64) {
+        self.0.metrics.record(name, labels, value);
+    }
+
+    /// The circuit breakers, which everything with this handle shares.
+    #[cfg(feature = "http")]
+    pub(crate) fn breakers(&self) -> &crate::resilience::Breakers {
+        &self.0.breakers
+    }
+
     /// Announces something unless its key was announced through this handle before.
     pub fn announce(&self, announcement: &Announcement) {
         let fresh = {
@@ -218,7 +237,15 @@ impl RuntimeBuilder {
     /// The finished handle.
     pub fn build(self) -> Runtime {
         let Self { clock, entropy, metrics, announcer } = self;
-        Runtime(Arc::new(Parts { clock, entropy, metrics, announcer, announced: Mutex::default() }))
+        Runtime(Arc::new(Parts {
+            clock,
+            entropy,
+            metrics,
+            announcer,
+            announced: Mutex::default(),
+            #[cfg(feature = "http")]
+            breakers: crate::resilience::Breakers::default(),
+        }))
     }
 }
 
