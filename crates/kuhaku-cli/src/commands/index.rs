@@ -161,6 +161,10 @@ async fn remask(context: &Context<'_>) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let (from, to) = (&masked.from, &masked.to);
+    if from == to {
+        console.line(format!("{} documents, masked by {to} already", masked.documents));
+        return Ok(Exit::Done);
+    }
     console.line(format!("{} of {} documents changed", masked.changed, masked.documents));
     let kinds: Vec<String> =
         masked.redactions.iter().map(|(kind, count)| format!("{kind} {count}")).collect();

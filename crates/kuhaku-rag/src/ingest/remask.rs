@@ -25,12 +25,22 @@ pub struct RemaskReport {
     pub to: String,
 }
 
-/// Masks everything stored with another masker. Chunks keep their places; nothing is read but the
+/// Masks everything stored with another masker; does nothing when it is the same one. Chunks keep their places; nothing is read but the
 /// index, so what an earlier masker took out stays out.
 pub(crate) async fn remask(index: &dyn ChunkIndex, masker: &dyn Masker) -> Result<RemaskReport> {
     let stored = index.fingerprint();
-    let mut fingerprint = stored.clone();
-    fingerprint.masker = masker.id().into();
+    let mut report = RemaskReport {
+        from: stored.masker.clone(),
+        to: masker.id().into(),
+        ..RemaskReport::default()
+    };
+    if report.from == report.to {
+        let totals = index.maintenance().statistics().await.adopt()?;
+        report.documents = usize::try_from(totals.documents).unwrap_or(usize::MAX);
+        return Ok(report);
+    }
+    let mut fingerprint = stored;
+    fingerprint.masker = report.to.clone();
     let changed = AtomicUsize::new(0);
     let redactions = Mutex::new(Redactions::default());
     let rewrite = |record: DocumentRecord| {
@@ -42,14 +52,11 @@ pub(crate) async fn remask(index: &dyn ChunkIndex, masker: &dyn Masker) -> Resul
         }
         record
     };
-    let report = index.maintenance().rewrite(fingerprint, &rewrite).await.adopt()?;
-    Ok(RemaskReport {
-        documents: report.outcomes.len(),
-        changed: changed.into_inner(),
-        redactions: redactions.into_inner().unwrap_or_else(PoisonError::into_inner),
-        from: stored.masker,
-        to: masker.id().into(),
-    })
+    let applied = index.maintenance().rewrite(fingerprint, &rewrite).await.adopt()?;
+    report.documents = applied.outcomes.len();
+    report.changed = changed.into_inner();
+    report.redactions = redactions.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(report)
 }
 
 /// One document on its way through the masker.
