@@ -157,12 +157,12 @@ impl TraceId {
         .next("choose a shorter, plainer trace id"))
     }
 
-    /// A trace id from six random bytes.
     /// What stands in the place of an id that is not known, `-`: for a request that has none yet.
     pub fn unknown() -> Self {
         Self("-".into())
     }
 
+    /// A trace id from six random bytes.
     pub(crate) fn from_bytes(bytes: [u8; 6]) -> Self {
         Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
     }

@@ -29,6 +29,7 @@
 //! | what is used when the settings leave it open | [`Resolver`], [`CandidateSource`], [`Consent`], [`DecisionMemory`] |
 //! | calls over the network | with feature `http` `HttpClient`, `SseDecoder`, `LineDecoder`, `Resilience`, `Resilient`, `Fallback` |
 //! | clock, random bytes, metrics, announcements | [`Runtime`] |
+//! | spans, durations, trace ids | [`Stage`], [`TraceId::bind`] |
 //!
 //! # Invariants
 //!
@@ -61,6 +62,7 @@ mod resolution;
 mod runtime;
 mod settings;
 mod span_map;
+mod telemetry;
 
 pub use access::{
     ACCESS_TAG_INTERNAL, ACCESS_TAG_PUBLIC, ACCESS_TAG_RESTRICTED, AccessTags, AuthContext, Roles,
@@ -102,3 +104,4 @@ pub use resolution::{
 pub use runtime::{Announcement, Announcer, Clock, Entropy, MetricsSink, Runtime, RuntimeBuilder};
 pub use settings::{Field, Problems, Section, SettingValue, Sources, UnknownName, Value};
 pub use span_map::{SpanMap, SpanMapBuilder};
+pub use telemetry::{BoundToTrace, Stage};

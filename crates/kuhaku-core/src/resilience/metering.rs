@@ -29,6 +29,7 @@ impl CallSpan {
         let (provider, model) = parts(id);
         let span = tracing::info_span!(
             "chat",
+            otel.name = %format_args!("chat {model}"),
             otel.kind = "client",
             otel.status_code = field::Empty,
             gen_ai.operation.name = "chat",
@@ -49,7 +50,10 @@ impl CallSpan {
 
     pub(super) fn succeeded(&mut self, model: &str, finish: Finish, usage: Usage) {
         self.ended = true;
-        self.span.record("gen_ai.response.model", model);
+        // What a service says is outside text; the names of models are plain (R7).
+        if is_plain(model) {
+            self.span.record("gen_ai.response.model", model);
+        }
         self.span.record("gen_ai.response.finish_reasons", reason(finish));
         self.used(usage);
     }
@@ -78,6 +82,12 @@ impl Drop for CallSpan {
             self.span.record("error.type", CANCELLED);
         }
     }
+}
+
+/// Whether a text is a name: 1 to 128 ASCII letters, digits, or a few signs.
+fn is_plain(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@+".contains(c);
+    (1..=128).contains(&name.len()) && name.chars().all(plain)
 }
 
 fn reason(finish: Finish) -> &'static str {
