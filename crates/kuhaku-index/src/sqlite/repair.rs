@@ -16,7 +16,8 @@ use super::lock::WriteLock;
 use super::open::{FILE, Found, access, find, missing};
 use super::options::OpenOptions;
 use super::presence::Presence;
-use super::rows::{self, ChangeKind, Prepared};
+use super::insert::{Prepared, insert};
+use super::rows::{self, ChangeKind};
 use super::schema::Meta;
 use super::verify::{Depth, inspect};
 use super::{SqliteIndex, private, schema};
@@ -127,7 +128,7 @@ async fn rescue(
             repair.kept += 1;
             repair.rebuilt += u64::from(!examined.findings.is_empty());
             let prepared = Prepared { row, record, terms: examined.terms };
-            rows::insert(&mut writing, &prepared).await?;
+            insert(&mut writing, &[prepared]).await?;
         }
     }
     rows::log(&mut writing, ChangeKind::Reset, 0).await?;

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use kuhaku_core::{Date, DocumentId};
+use kuhaku_core::{AccessTags, Date, DocumentId};
 use sqlx::SqliteConnection;
 
-use super::codec::{decode_tags, decode_terms, encode_words};
+use super::codec::{decode_tags, decode_terms};
 use super::failure::{corrupt, storage};
-use crate::document::{DocumentRecord, Validity};
+use crate::document::Validity;
 use crate::error::{Error, Result};
 use crate::identity::ContentHash;
 use crate::inverted::{Body, Document, Draft};
@@ -24,15 +24,6 @@ fn read(error: sqlx::Error) -> Error {
     storage(READING, error)
 }
 
-/// A document on its way into the database.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) row: i64,
-    pub(super) record: DocumentRecord,
-    /// Per chunk: its encoded terms.
-    pub(super) terms: Vec<Vec<u8>>,
-}
-
 /// The row that the next document gets.
 pub(super) async fn next_row(connection: &mut SqliteConnection) -> Result<i64> {
     let last: Option<i64> =
@@ -41,67 +32,6 @@ pub(super) async fn next_row(connection: &mut SqliteConnection) -> Result<i64> {
             .await
             .map_err(read)?;
     Ok(last.unwrap_or_default() + 1)
-}
-
-/// Stores a document with its chunks.
-pub(super) async fn insert(connection: &mut SqliteConnection, prepared: &Prepared) -> Result<()> {
-    let Prepared { row, record, terms } = prepared;
-    let day = |date: Option<Date>| date.map(|date| date.to_string());
-    sqlx::query(
-        "INSERT INTO documents (row, id, content, doc_type, tags, pinned_tags, effective, expires, \
-         obsolete, title, source, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )
-    .bind(row)
-    .bind(record.id.as_str())
-    .bind(record.content.as_bytes().as_slice())
-    .bind(&record.doc_type)
-    .bind(encode_words(record.tags.iter()))
-    .bind(record.pinned_tags)
-    .bind(day(record.validity.effective))
-    .bind(day(record.validity.expires))
-    .bind(record.validity.obsolete)
-    .bind(&record.title)
-    .bind(&record.source)
-    .bind(record.text.as_str())
-    .execute(&mut *connection)
-    .await
-    .map_err(written)?;
-    for (key, value) in &record.metadata {
-        sqlx::query("INSERT INTO metadata (document, key, value) VALUES (?, ?, ?)")
-            .bind(row)
-            .bind(key)
-            .bind(value)
-            .execute(&mut *connection)
-            .await
-            .map_err(written)?;
-    }
-    for (ordinal, (chunk, terms)) in (0_u32..).zip(record.chunks.iter().zip(terms)) {
-        let stored = sqlx::query(
-            "INSERT INTO chunks (document, ordinal, start, length, page, headings, extra, text, \
-             terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )
-        .bind(row)
-        .bind(ordinal)
-        .bind(chunk.range.start as i64)
-        .bind(chunk.range.len() as i64)
-        .bind(chunk.page)
-        .bind(encode_words(chunk.headings.iter().map(String::as_str)))
-        .bind(&chunk.extra)
-        .bind(&chunk.text)
-        .bind(terms)
-        .execute(&mut *connection)
-        .await
-        .map_err(written)?;
-        if let Some(reason) = &chunk.quarantine {
-            sqlx::query("INSERT INTO quarantine (chunk, reason) VALUES (?, ?)")
-                .bind(stored.last_insert_rowid())
-                .bind(reason)
-                .execute(&mut *connection)
-                .await
-                .map_err(written)?;
-        }
-    }
-    log(connection, ChangeKind::Store, *row).await
 }
 
 /// What the log says of a document's row.
@@ -120,7 +50,7 @@ pub(super) enum ChangeKind {
 impl ChangeKind {
     const ALL: [Self; 4] = [Self::Store, Self::Retire, Self::Release, Self::Reset];
 
-    fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Store => "store",
             Self::Retire => "retire",
@@ -229,8 +159,19 @@ const PAGE: i64 = 128;
 pub(super) async fn load(
     connection: &mut SqliteConnection,
     draft: &mut Draft,
+    from: i64,
+    to: i64,
+) -> Result<()> {
+    load_with(connection, draft, from, to, decode_tags).await
+}
+
+/// The same with another way to read tags: for a fault.
+pub(super) async fn load_with(
+    connection: &mut SqliteConnection,
+    draft: &mut Draft,
     mut from: i64,
     to: i64,
+    tags: fn(&str) -> Option<AccessTags>,
 ) -> Result<()> {
     loop {
         let documents: Vec<DocumentRow> = sqlx::query_as(
@@ -271,7 +212,7 @@ pub(super) async fn load(
             while metadata.next_if(|(of, _, _)| *of < row).is_some() {}
             let entries = std::iter::from_fn(|| metadata.next_if(|(of, _, _)| *of == row));
             let entries = entries.map(|(_, key, value)| (key, value)).collect();
-            draft_document(draft, document, entries)
+            draft_document(draft, document, entries, tags)
                 .ok_or_else(|| corrupt(READING, "the row of a document is unreadable"))?;
             while chunks.next_if(|(of, _, _)| *of < row).is_some() {}
             while let Some((_, ordinal, terms)) = chunks.next_if(|(of, _, _)| *of == row) {
@@ -288,6 +229,7 @@ fn draft_document(
     draft: &mut Draft,
     stored: DocumentRow,
     metadata: BTreeMap<String, String>,
+    read_tags: fn(&str) -> Option<AccessTags>,
 ) -> Option<()> {
     let day = |text: Option<String>| match text {
         Some(text) => text.parse::<Date>().ok().map(Some),
@@ -306,6 +248,6 @@ fn draft_document(
         validity,
         body: Body::Row(row),
     };
-    draft.document(Arc::new(document), decode_tags(&tags)?);
+    draft.document(Arc::new(document), read_tags(&tags)?);
     Some(())
 }

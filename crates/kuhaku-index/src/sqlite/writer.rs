@@ -8,8 +8,9 @@ use sqlx::{Sqlite, SqliteConnection, Transaction};
 use super::codec::encode_terms;
 use super::failure::{corrupt, storage};
 use super::lock::WriteLock;
-use super::record::record;
-use super::rows::{self, ChangeKind, Prepared};
+use super::record::record_at;
+use super::insert::{Prepared, insert};
+use super::rows::{self, ChangeKind};
 use super::{SqliteIndex, schema};
 use crate::analysis::Analyzer;
 use crate::contract::{ChunkIndex as _, Rewrite};
@@ -118,6 +119,7 @@ impl SqliteIndex {
             report
         };
         self.tidy().await;
+        self.keep_while_open().await;
         Ok(report)
     }
 
@@ -160,6 +162,7 @@ impl SqliteIndex {
             report
         };
         self.tidy().await;
+        self.keep_while_open().await;
         Ok(report)
     }
 
@@ -172,7 +175,10 @@ impl SqliteIndex {
         let current = self.live.generation();
         let mut batch = Batch::new();
         for (document, ..) in current.documents() {
-            let stored = record(&mut *connection, &document.id).await?;
+            let stored = match Self::row(&document.body) {
+                Some(row) => record_at(&mut *connection, row).await?,
+                None => None,
+            };
             let stored =
                 stored.ok_or_else(|| corrupt(TRIED, "the row of a document is missing"))?;
             batch = batch.upsert(rewrite(stored));
@@ -240,9 +246,7 @@ async fn store(
     let size: usize = stored.iter().map(|record| record.text.as_str().len()).sum();
     let work = move || prepare(&analyzer, stored, first);
     let (prepared, draft) = if size < INLINE { work() } else { aside(TRIED, work).await? };
-    for document in &prepared {
-        rows::insert(&mut *connection, document).await?;
-    }
+    insert(&mut *connection, &prepared).await?;
     Ok(draft)
 }
 
