@@ -15,9 +15,10 @@ pub(crate) trait Credentials: Send + Sync + fmt::Debug {
     /// When they cannot be had.
     async fn header(&self) -> Result<Option<(&'static str, SecretString)>>;
 
-    /// Called when the service refused `header`: whether another can be had, so that the call is
-    /// worth one more attempt.
-    async fn renew(&self) -> bool {
+    /// Called when the service refused a header with this value: whether another can be had, so
+    /// that the call is worth one more attempt.
+    async fn renew(&self, refused: &SecretString) -> bool {
+        let _ = refused;
         false
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use kuhaku_core::{Capabilities, ChatRequest, Finish, Usage};
+use kuhaku_core::{Capabilities, ChatRequest, Finish, ReplyFormat, Usage};
 use serde_json::Value;
 
 use crate::fault::Fault;
@@ -16,7 +16,10 @@ pub(crate) trait Dialect: Send + Sync + fmt::Debug {
     /// How streamed events are separated.
     fn framing(&self) -> Framing;
 
-    /// What to send. The form of the reply is one that the dialect has: see [`Self::native`].
+    /// Whether the service itself can hold a reply to a form.
+    fn native(&self, format: &ReplyFormat, streaming: bool) -> Native;
+
+    /// What to send. Its format is one for which [`Self::native`] is not [`Native::No`].
     ///
     /// # Errors
     /// When the service cannot express the request.
@@ -29,6 +32,23 @@ pub(crate) trait Dialect: Send + Sync + fmt::Debug {
     ///
     /// [`Fault::of_status`] does most of it.
     fn failure(&self, status: u16, body: &Value) -> Fault;
+
+    /// The next step when nobody answers at the address, if there is a better one than checking it.
+    fn when_unreachable(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Whether a service holds a reply to JSON or to a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Native {
+    /// It does.
+    Yes,
+    /// It does if the model behind it can, or if the prompt says it too: the form also stands in
+    /// the prompt.
+    WithPrompt,
+    /// It does not: the form stands in the prompt alone.
+    No,
 }
 
 /// Reads one reply into a [`Draft`].
@@ -111,18 +131,21 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Takes the counts that are whole numbers and leaves the others as they were.
+    /// Takes the counts that are whole numbers and leaves the others as they were. No call uses
+    /// zero tokens: a zero stands for a service that does not know.
     pub(crate) fn count(&mut self, input: Option<&Value>, output: Option<&Value>) {
-        let number = |value: Option<&Value>| value.and_then(Value::as_u64);
+        let number = |value: Option<&Value>| value?.as_u64().filter(|count| *count > 0);
         self.usage = Usage::new(
             number(input).or(self.usage.input_tokens),
             number(output).or(self.usage.output_tokens),
         );
     }
 
-    /// Takes the model's name if it is one.
+    /// Takes the model's name if it is one: spans show it, so a service must not put content there.
     pub(crate) fn name(&mut self, model: Option<&Value>) {
-        let name = model.and_then(Value::as_str).filter(|name| !name.is_empty());
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/@+".contains(&byte);
+        let is_name = |name: &&str| (1..=128).contains(&name.len()) && name.bytes().all(letter);
+        let name = model.and_then(Value::as_str).filter(is_name);
         if let (None, Some(name)) = (&self.model, name) {
             self.model = Some(name.into());
         }
@@ -135,4 +158,9 @@ impl Draft {
 /// When it is not JSON.
 pub(crate) fn json(data: &str) -> Result<Value, Fault> {
     serde_json::from_str(data).map_err(|_| Fault::malformed("an event of the stream is not JSON"))
+}
+
+/// A temperature as JSON, without the digits that widening to `f64` adds.
+pub(crate) fn temperature(value: f32) -> Value {
+    value.to_string().parse::<f64>().map_or(Value::Null, Value::from)
 }

@@ -4,7 +4,10 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use kuhaku_core::ErrorKind;
+use kuhaku_core::{Error, ErrorKind, Status};
+use secrecy::SecretString;
+
+use crate::quote::quote;
 
 /// A failed attempt.
 #[derive(Debug)]
@@ -13,16 +16,18 @@ pub(crate) struct Fault {
     pub(crate) kind: ErrorKind,
     /// What is wrong, in our words.
     pub(crate) wrong: Cow<'static, str>,
-    /// What the service said. Raw: quoted only through [`crate::quote`].
-    pub(crate) said: Option<String>,
     /// The next step, where the kind alone does not tell it.
-    pub(crate) next: Option<Cow<'static, str>>,
+    pub(crate) next: Cow<'static, str>,
+    /// What the service said. Raw: quoted only through [`quote`].
+    pub(crate) said: Option<String>,
     /// How long the service asks to wait.
     pub(crate) wait: Option<Duration>,
     /// The HTTP status, if the fault is one.
     pub(crate) status: Option<u16>,
     /// Whether the same call may succeed later, where the kind alone does not tell it.
     pub(crate) temporary: Option<bool>,
+    /// A reply that the service itself found wanting and gave all the same.
+    pub(crate) salvage: Option<String>,
 }
 
 impl Fault {
@@ -31,42 +36,74 @@ impl Fault {
         Self {
             kind,
             wrong: wrong.into(),
+            next: "try again, or choose another provider".into(),
             said: None,
-            next: None,
             wait: None,
             status: None,
             temporary: None,
+            salvage: None,
         }
     }
 
     /// A reply without the documented shape; `wrong` never quotes it.
     pub(crate) fn malformed(wrong: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::MalformedResponse, wrong)
-            .next("check that the base URL leads to this kind of service, then report the bug")
+            .next("check that the base URL leads to a service of this kind")
+    }
+
+    /// A stream that ended within the reply. What came until then is not the whole reply.
+    pub(crate) fn cut() -> Self {
+        Self::new(ErrorKind::Unavailable, "the stream ended before the reply was complete")
+            .next("ask again; the text so far is only a part")
     }
 
     /// The meaning that HTTP statuses have for every service (RTY-03).
     pub(crate) fn of_status(status: u16) -> Self {
-        let (kind, wrong) = match status {
-            300..=399 => (ErrorKind::InvalidInput, "it redirects, which is not followed"),
-            401 => (ErrorKind::Unauthorized, "it does not accept the credentials"),
-            403 => (ErrorKind::Unauthorized, "the credentials do not allow this"),
-            404 => (ErrorKind::InvalidInput, "it has no such model or path"),
-            408 => (ErrorKind::TimedOut, "it waited too long for the request"),
-            413 => (ErrorKind::ContextTooLong, "the request is too large for it"),
-            429 => (ErrorKind::RateLimited, "it asks to slow down"),
-            500.. => (ErrorKind::Unavailable, "it failed on its side"),
-            _ => (ErrorKind::InvalidInput, "it does not accept the request"),
-        };
-        let next = match status {
-            300..=399 => "set the base URL to where the service is, without a redirect",
-            401 | 403 => "check the key and what it may be used for",
-            404 => "check the model's name and the base URL",
-            413 => "send a shorter text",
-            408 | 429 | 500.. => "try again later, or choose another provider",
-            _ => "check the model's name and the options of the request",
+        let (kind, wrong, next) = match status {
+            401 => (ErrorKind::Unauthorized, "it does not accept the credentials", "check the key"),
+            403 => (
+                ErrorKind::Unauthorized,
+                "the credentials do not allow this",
+                "check what the key may be used for",
+            ),
+            404 => (
+                ErrorKind::InvalidInput,
+                "it has no such model or path",
+                "check the model's name and the base URL",
+            ),
+            408 => (ErrorKind::TimedOut, "it waited too long for the request", "try again later"),
+            413 => (
+                ErrorKind::ContextTooLong,
+                "the request is too large for it",
+                "send fewer or shorter texts",
+            ),
+            429 => (
+                ErrorKind::RateLimited,
+                "it asks to slow down",
+                "try again later, or raise the limit at the service",
+            ),
+            425 | 500.. => (
+                ErrorKind::Unavailable,
+                "it failed on its side",
+                "try again later, or choose another provider",
+            ),
+            400..=499 => (
+                ErrorKind::InvalidInput,
+                "it does not accept the request",
+                "check the model's name and the options of the request",
+            ),
+            _ => (
+                ErrorKind::MalformedResponse,
+                "its answer is neither a reply nor an error",
+                "check the base URL",
+            ),
         };
         Self { status: Some(status), ..Self::new(kind, wrong).next(next) }
+    }
+
+    /// Whether the reply had another shape than it should.
+    pub(crate) fn is_malformed(&self) -> bool {
+        self.kind == ErrorKind::MalformedResponse
     }
 
     /// Sets what the service said.
@@ -77,13 +114,43 @@ impl Fault {
 
     /// Sets the next step.
     pub(crate) fn next(mut self, step: impl Into<Cow<'static, str>>) -> Self {
-        self.next = Some(step.into());
+        self.next = step.into();
         self
     }
 
-    /// Sets how long the service asks to wait.
+    /// Sets how long the service asks to wait, if it does.
     pub(crate) fn wait(mut self, wait: Option<Duration>) -> Self {
         self.wait = wait.or(self.wait);
         self
+    }
+
+    /// The error of a call of `whom`. Of what the service said, nothing is quoted that is part of
+    /// a secret or of the texts.
+    pub(crate) fn into_error<'a>(
+        self,
+        whom: &str,
+        secrets: &[SecretString],
+        texts: impl IntoIterator<Item = &'a str>,
+    ) -> Error {
+        let mut wrong = self.wrong.into_owned();
+        if let Some(status) = self.status {
+            wrong.push_str(&format!(" (HTTP {status})"));
+        }
+        let quoted = self.said.map(|said| quote(&said, secrets, texts));
+        if let Some(quoted) = quoted.filter(|quoted| !quoted.is_empty()) {
+            wrong.push_str(&format!("; it says \"{quoted}\""));
+        }
+        let mut error = Error::new(self.kind, format!("ask {whom}"), wrong).next(self.next);
+        if let Some(temporary) = self.temporary {
+            error =
+                error.with_status(if temporary { Status::Temporary } else { Status::Permanent });
+        }
+        if self.status.is_some_and(|status| status < 500) {
+            error = error.not_an_outage();
+        }
+        match self.wait {
+            Some(wait) if error.status() != Status::Permanent => error.with_retry_after(wait),
+            _ => error,
+        }
     }
 }

@@ -36,13 +36,38 @@
 //! - Usage that a service did not report is absent, never zero.
 //! - A stream that ends without [`ChatEvent::End`] was cut, and says so.
 
+mod anthropic;
+mod builder;
+mod connection;
 mod credentials;
 mod dialect;
+mod embeddings;
+mod excess;
 mod fault;
+#[cfg(feature = "vertex")]
+mod google_auth;
+mod lowering;
+mod ollama;
+mod openai;
+mod provider;
+mod quote;
+mod schema;
 mod service;
+mod settings;
+mod stream;
+mod structured;
+mod tgi;
 mod tokens;
+mod trim;
+mod turns;
+#[cfg(feature = "vertex")]
+mod vertex;
+mod words;
 
+pub use builder::ModelBuilder;
+pub use embeddings::EmbedderBuilder;
 pub use service::Service;
+pub use settings::LlmSettings;
 
 pub use kuhaku_core::{
     Capabilities, ChatEvent, ChatRequest, ChatResponse, ChatStream, Finish, LlmProvider, Message,

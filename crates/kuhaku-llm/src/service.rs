@@ -53,6 +53,35 @@ impl Service {
             Self::Vertex => "vertex",
         }
     }
+
+    /// The variable of one of its settings.
+    pub(crate) fn variable(self, setting: &str) -> String {
+        format!("KUHAKU_{}_{}", self.name(), setting).to_uppercase()
+    }
+
+    /// What a person does to make it usable.
+    pub(crate) fn how_to_open(self) -> String {
+        match self {
+            Self::Anthropic => "set ANTHROPIC_API_KEY to your key".into(),
+            Self::Groq => "set GROQ_API_KEY to your key".into(),
+            Self::OpenAi => "set OPENAI_API_KEY to your key".into(),
+            Self::OpenRouter => {
+                "set OPENROUTER_API_KEY to your key (it has models that are free), \
+                                 or choose another provider with KUHAKU_LLM_PROVIDER"
+                    .into()
+            }
+            Self::Ollama => "start it, and pull a model with `ollama pull`".into(),
+            Self::Vertex => "set GOOGLE_CLOUD_PROJECT, and log in with `gcloud auth \
+                             application-default login` or set GOOGLE_APPLICATION_CREDENTIALS"
+                .into(),
+            Self::HuggingFace => format!("set {} to where it is", self.variable("base_url")),
+            Self::OpenAiCompat => format!(
+                "set {} to where it is, and {}",
+                self.variable("base_url"),
+                self.variable("model")
+            ),
+        }
+    }
 }
 
 impl fmt::Display for Service {
