@@ -154,6 +154,16 @@ impl HttpRequest {
         self
     }
 
+    /// Scheme, host, port and path of the address, without what may be secret.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] when the request cannot be sent, because of its address or of
+    /// another part.
+    pub fn address(&self) -> Result<String> {
+        let url = self.checked()?;
+        Ok(format!("{}://{}", url.scheme(), address::shown(&url)))
+    }
+
     /// Host and path, or a stand-in for an address that is none.
     pub(super) fn shown(&self) -> String {
         self.url.as_ref().map_or_else(|_| "an address".to_owned(), address::shown)
