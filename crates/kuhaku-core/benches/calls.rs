@@ -124,25 +124,26 @@ async fn calls(url: &str) {
     let bare = bare.unwrap();
     let question = "a".repeat(PROMPT);
     let mut times: [Vec<Duration>; 2] = Default::default();
-    for _ in 0..CALLS {
-        let request = ChatRequest::new("", question.as_str());
+    for round in 0..2 * CALLS {
+        // In turn which of the two comes first.
+        let layered = matches!(round % 4, 1 | 2);
         let started = Instant::now();
-        let sent = bare
-            .post(format!("{url}/chat"))
-            .header("authorization", "Bearer key")
-            .header("content-type", "application/json")
-            .body(serde_json::to_vec(&body(&request)).unwrap())
-            .send();
-        let bytes = sent.await.unwrap().bytes().await.unwrap();
-        let reply: Value = serde_json::from_slice(&bytes).unwrap();
-        assert_eq!(reply["text"], "Yes.");
-        times[0].push(started.elapsed());
-
         let request = ChatRequest::new("", question.as_str());
-        let started = Instant::now();
-        let request = request.deadline(started + Duration::from_secs(60));
-        assert_eq!(model.chat(request).await.unwrap().text, "Yes.");
-        times[1].push(started.elapsed());
+        if layered {
+            let request = request.deadline(started + Duration::from_secs(60));
+            assert_eq!(model.chat(request).await.unwrap().text, "Yes.");
+        } else {
+            let sent = bare
+                .post(format!("{url}/chat"))
+                .header("authorization", "Bearer key")
+                .header("content-type", "application/json")
+                .body(serde_json::to_vec(&body(&request)).unwrap())
+                .send();
+            let bytes = sent.await.unwrap().bytes().await.unwrap();
+            let reply: Value = serde_json::from_slice(&bytes).unwrap();
+            assert_eq!(reply["text"], "Yes.");
+        }
+        times[usize::from(layered)].push(started.elapsed());
     }
     let [bare, layered] = times.map(|times| median(times.into_iter().skip(CALLS / 10).collect()));
     let more = (layered.as_secs_f64() / bare.as_secs_f64() - 1.0) * 100.0;
