@@ -12,7 +12,7 @@ const BEFORE: usize = 8;
 const AFTER: usize = 4;
 
 /// Bytes of a block of text whose words are found together.
-const BLOCK: usize = 4096;
+const BLOCK: usize = 512;
 
 /// The words of a text. Only those of blocks that a value asks for are ever read.
 ///

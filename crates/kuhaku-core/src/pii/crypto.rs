@@ -23,7 +23,8 @@ const BECH32: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
     let text = reading.text();
     let mut found = Vec::new();
-    for word in reading.long_words().iter().flat_map(|word| alphanumeric(text, word)) {
+    let long = reading.long_words().iter().filter(|word| word.len() >= *LENGTHS.start());
+    for word in long.flat_map(|word| alphanumeric(text, word)) {
         if LENGTHS.contains(&word.len())
             && !before(text, word.start).is_some_and(char::is_alphanumeric)
             && !after(text, word.end).is_some_and(char::is_alphanumeric)

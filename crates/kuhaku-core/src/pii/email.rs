@@ -30,7 +30,7 @@ pub(super) fn find(reading: &Reading<'_>) -> Vec<Span> {
             continue;
         }
         // The domain first: a text full of signs without one is never read backwards.
-        let domain = domain(text.get(at + sign..).unwrap_or_default());
+        let domain = domain_over_lines(text.get(at + sign..).unwrap_or_default());
         if domain == 0 {
             continue;
         }
@@ -75,6 +75,35 @@ fn local_part(head: &str) -> usize {
         .map_or(head.len(), |(start, _)| start);
     let run = head.get(start..).unwrap_or_default();
     run.trim_start_matches(|c| is_mark(c) || matches!(c, '.' | '-' | '+' | '%' | '\'')).len()
+}
+
+/// The same as [`domain`], broken once behind the at sign or a hyphen. A break at a point would be the
+/// end of a sentence.
+fn domain_over_lines(tail: &str) -> usize {
+    match domain(tail) {
+        0 => {
+            let first = tail.find(|c: char| !is_word(c) && c != '-').unwrap_or(tail.len());
+            let head = tail.get(..first).unwrap_or_default();
+            let rest = tail.get(first..).unwrap_or_default();
+            let broken = head.is_empty() || head.ends_with('-');
+            let line = if broken { line_break(rest) } else { 0 };
+            match domain(rest.get(line..).unwrap_or_default()) {
+                more if line > 0 && more > 0 => first + line + more,
+                _ => 0,
+            }
+        }
+        whole => whole,
+    }
+}
+
+/// Bytes of a line break and the prefix of the next line; 0 when there is none.
+fn line_break(text: &str) -> usize {
+    let Some(next) = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')) else {
+        return 0;
+    };
+    let prefix =
+        next.bytes().take(8).take_while(|byte| matches!(byte, b' ' | b'\t' | b'>')).count();
+    text.len() - next.len() + prefix
 }
 
 /// Bytes at the start of `tail` that are a domain: labels, the last of which begins with two
@@ -182,6 +211,8 @@ mod tests {
             ("`ayse`@__example__.**com**.", "ayse`@__example__.**com"),
             ("**a*d*a@example.c*om*** x", "a*d*a@example.c*om"),
             ("**ada@example.com**Note", "ada@example.com"),
+            ("to ada@\n  example.com, x", "ada@\n  example.com"),
+            ("> ada@exam-\r\n> ple.com. x", "ada@exam-\r\n> ple.com"),
         ];
         for (text, address) in cases {
             let found: Vec<&str> =
@@ -202,6 +233,10 @@ mod tests {
             "lodash@4.17.21",
             "a@.com",
             "a @b.com",
+            "a @\nb.com",
+            "a@\n\nb.com",
+            "ada@example.\nThen",
+            "ada@exam\nple.com",
             "a@b.c",
             "@@@",
         ] {

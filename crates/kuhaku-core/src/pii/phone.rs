@@ -186,7 +186,7 @@ fn longest(reading: &Reading<'_>, runs: &[Range<usize>]) -> Option<(Range<usize>
     let mut groups = Groups::default();
     let mut end = digits;
     let mut best = None;
-    let mut announced = None;
+    let (mut announced, mut shaped) = (None, false);
     for (place, run) in runs.iter().take(GROUPS).enumerate() {
         if !groups.push(text.get(end..run.start)?, text.get(run.clone())?) {
             break;
@@ -199,16 +199,20 @@ fn longest(reading: &Reading<'_>, runs: &[Range<usize>]) -> Option<(Range<usize>
         let Some(whole) = extension(text, end) else {
             continue;
         };
-        let accepted = if plus {
+        let by_shape = if plus {
             is_international(&groups, best.is_some())
         } else {
             ((is_unmistakable(&groups) || is_national(&groups))
                 && !is_named_otherwise(words, start))
-                || ((best.is_none() || groups.goes_on())
-                    && groups.may_be_announced()
-                    && *announced.get_or_insert_with(|| is_announced(words, &(start..end))))
                 || (groups.may_be_alone() && reading.is_alone(&(start..whole)))
         };
+        // A word says where a number begins; it goes on while its gaps are the same.
+        let by_word = !(plus || shaped || by_shape)
+            && (best.is_none() || groups.goes_on())
+            && groups.may_be_announced()
+            && *announced.get_or_insert_with(|| is_announced(words, &(start..end)));
+        shaped |= by_shape;
+        let accepted = by_shape || by_word;
         if accepted {
             best = Some((start..whole, place + 1));
         }
@@ -379,6 +383,8 @@ mod tests {
             ("llamar al 612 34 56 78 o 7", "612 34 56 78"),
             ("call 90 532 123 45 67 or 7", "90 532 123 45 67"),
             ("phone 555-1234 99", "555-1234"),
+            ("mobile 0917 123 4567 12/26", "0917 123 4567"),
+            ("phone 98765 43210 12", "98765 43210"),
             ("answering at 491 3 927", "491 3 927"),
             ("My number is 4155552671.", "4155552671"),
             ("your new number 4155552671", "4155552671"),
@@ -400,6 +406,7 @@ mod tests {
             "123456789",
             "0917123456",
             "02531814694",
+            "1234 5678 9012",
             "11-11-11-11114",
         ] {
             assert_eq!(phones(number), [""; 0], "{number}");

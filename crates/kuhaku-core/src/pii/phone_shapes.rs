@@ -116,20 +116,18 @@ impl<'t> Groups<'t> {
         (7..=15).contains(&self.total()) && single < 2 && !(decimal || years)
     }
 
-    /// The last group stands behind a gap like the one before it.
+    /// The last group stands behind a gap like the one before it, and the number is no longer than
+    /// those without a calling code.
     pub(super) fn goes_on(&self) -> bool {
-        matches!(self.gaps.as_slice(), [.., a, b] if a == b)
+        matches!(self.gaps.as_slice(), [.., a, b] if a == b) && self.total() <= 11
     }
 
-    /// In at least three groups that are no thousands, or in one with a trunk digit or a known area.
+    /// In one group with a trunk digit or a known area, or grouped as Spanish numbers are.
     pub(super) fn may_be_alone(&self) -> bool {
-        let thousands = self.groups.iter().skip(1).all(|group| group.len() == 3);
-        let parted = self.groups.len() >= 3 && !thousands && self.same_gaps(&[" ", "."]);
-        match self.total() {
-            9..=12 if parted => self.may_be_announced(),
-            10 | 11 if self.groups.len() == 1 => {
-                let digits = self.digits();
-                has_trunk(&digits) || is_turkish(&values(&digits))
+        match self.lengths().as_slice() {
+            [10 | 11] => has_trunk(&self.digits()) || is_turkish(&values(&self.digits())),
+            [3, 2, 2, 2] => {
+                self.same_gaps(&[" "]) && ["6", "7", "8", "9"].iter().any(|it| self.begins_with(it))
             }
             _ => false,
         }
@@ -228,7 +226,8 @@ pub(super) fn is_national(groups: &Groups<'_>) -> bool {
             mobile && !is_isbn(&values(&groups.digits()))
         }
         [11] => ["05", "07", "09"].iter().any(|mobile| groups.begins_with(mobile)),
-        [first @ 2..=6, second @ 5..=8] => {
+        [6, 5] => ["07", "08", "09"].iter().any(|mobile| groups.begins_with(mobile)),
+        [first @ 2..=5, second @ 5..=8] => {
             (9..=12).contains(&(first + second)) && groups.gaps.first() != Some(&".")
         }
         grouping => NATIONAL.contains(&grouping),

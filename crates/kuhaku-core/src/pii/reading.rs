@@ -129,16 +129,19 @@ pub(super) struct Marks {
 impl Marks {
     pub(super) fn of(text: &str) -> Self {
         let mut marks = Self::default();
-        for (place, block) in text.as_bytes().chunks(BLOCK).enumerate() {
-            // Without branches, so that the bytes of a block are compared at once.
-            if block.iter().fold(0, |any, byte| any | u8::from(is_mark(*byte))) == 0 {
-                continue;
+        let (blocks, rest) = text.as_bytes().as_chunks::<BLOCK>();
+        for (place, block) in blocks.iter().enumerate() {
+            // A bit for each mark, at eight times its place.
+            let mut bits = u128::from_le_bytes(block.map(|byte| u8::from(is_mark(byte))));
+            while bits != 0 {
+                let offset = bits.trailing_zeros() as usize / 8;
+                marks.add(place * BLOCK + offset, block.get(offset).copied().unwrap_or_default());
+                bits &= bits - 1;
             }
-            for (offset, byte) in block.iter().enumerate() {
-                if is_mark(*byte) {
-                    marks.add(place * BLOCK + offset, *byte);
-                }
-            }
+        }
+        let start = text.len() - rest.len();
+        for (offset, byte) in rest.iter().enumerate().filter(|(_, byte)| is_mark(**byte)) {
+            marks.add(start + offset, *byte);
         }
         marks
     }
@@ -185,8 +188,10 @@ impl Marks {
     }
 }
 
+/// Digits and signs, by comparisons alone, of which the processor makes many at once: `%` and `&` are
+/// neighbours, and so are the digits and `:`.
 fn is_mark(byte: u8) -> bool {
-    byte.is_ascii_digit() | matches!(byte, b':' | b'=' | b'@' | b'%' | b'&')
+    (byte.wrapping_sub(b'%') < 2) | (byte.wrapping_sub(b'0') < 11) | (byte == b'=') | (byte == b'@')
 }
 
 /// What [`gap::Gap`] and the gaps of telephone numbers and ids consist of.

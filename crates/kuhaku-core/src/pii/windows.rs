@@ -102,7 +102,7 @@ mod tests {
 
         for other in ["1 ", "bearer ", "a: ", "é ", "incomprehensibilities "] {
             let text = format!("some words, {other}").repeat(100);
-            assert_eq!(windows(&text, 100), [0..text.len()], "{other}");
+            assert_eq!(windows(&text, 100).len(), 1, "{other}");
         }
     }
 }
