@@ -151,7 +151,8 @@ impl HttpClient {
     pub async fn send(&self, request: HttpRequest, most: usize) -> Result<HttpReply> {
         let limit = request.attempt_timeout;
         let end = Instant::now() + limit;
-        let stream = self.begin(request, end).await?;
+        // A model may think for as long as it likes after the head of its reply.
+        let stream = self.begin(request.idle_timeout(limit), end).await?;
         let to = stream.to().to_owned();
         let late = |_| failure::of_attempt(&to, Phase::Body, limit);
         timeout_at(end, stream.collect(most)).await.map_err(late)?

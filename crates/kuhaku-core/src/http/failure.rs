@@ -1,6 +1,7 @@
 //! Failures of the network as errors.
 
 use std::error::Error as StdError;
+use std::io;
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Status};
@@ -46,14 +47,15 @@ pub(super) fn of_network(error: reqwest::Error, to: &str, phase: Phase) -> Error
 fn is_about_certificates(error: &(dyn StdError + 'static)) -> bool {
     let mut behind = Some(error);
     while let Some(error) = behind {
-        // An I/O error hides what it wraps from `source`.
-        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let tls = wrapped.and_then(|wrapped| wrapped.downcast_ref::<rustls::Error>());
-        let tls = tls.or_else(|| error.downcast_ref());
-        if let Some(rustls::Error::InvalidCertificate(_)) = tls {
+        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
             return true;
         }
-        behind = error.source();
+        // An I/O error does not name what it wraps as its source, but that one's source.
+        let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        behind = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
     }
     false
 }

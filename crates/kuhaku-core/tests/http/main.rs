@@ -13,6 +13,7 @@ mod exchanges;
 mod failures;
 mod redirects;
 mod secrets;
+mod tls;
 
 use std::time::Duration;
 
