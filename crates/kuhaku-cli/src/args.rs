@@ -110,6 +110,12 @@ pub(crate) struct IngestArgs {
     pub(crate) untag: bool,
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
+    /// Remove documents whose files were in these folders and are gone
+    #[arg(long, conflicts_with = "reindex")]
+    pub(crate) sync: bool,
+    /// Stay, and ingest again whenever something changes in these folders; ends with Ctrl-C
+    #[arg(long, conflicts_with = "reindex")]
+    pub(crate) watch: bool,
     /// Make the index anew under today's settings: other documents go, tags that were set stay
     #[arg(long)]
     pub(crate) reindex: bool,

@@ -9,6 +9,7 @@ mod console;
 mod context;
 mod exit;
 mod progress;
+mod watch;
 
 use std::process::ExitCode;
 

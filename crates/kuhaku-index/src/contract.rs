@@ -12,7 +12,7 @@ use crate::document::{
 };
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::identity::IdKey;
+use crate::identity::{FolderHash, IdKey};
 use crate::query::{SparseHit, SparseQuery, TermStatistics};
 use crate::write::{ApplyReport, Batch};
 
@@ -108,6 +108,12 @@ pub trait Maintenance: Send + Sync + fmt::Debug {
     /// # Errors
     /// [`crate::ErrorKind::Storage`] from an engine that must read for it.
     async fn stored(&self, id: &DocumentId) -> Result<Option<StoredDocument>>;
+
+    /// The documents whose files lie in a folder, at any depth, by id.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Storage`] from the engine.
+    async fn within(&self, folder: &FolderHash) -> Result<Vec<DocumentId>>;
 
     /// Totals over everything stored.
     async fn statistics(&self) -> Result<IndexStatistics>;

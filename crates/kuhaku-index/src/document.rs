@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use kuhaku_core::{AccessTags, CanonicalText, ChunkId, Date, DocumentId};
 
-use crate::identity::ContentHash;
+use crate::identity::{ContentHash, FolderHash};
 
 /// When a document holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -68,6 +68,8 @@ pub struct DocumentRecord {
     pub metadata: BTreeMap<String, String>,
     /// When it holds.
     pub validity: Validity,
+    /// The folders that its file lies in, sorted; empty for a text that is no file. For maintenance.
+    pub folders: Vec<FolderHash>,
     /// Its canonical text.
     pub text: CanonicalText,
     /// Its chunks; their places in this list are their ordinals.
@@ -87,6 +89,7 @@ impl DocumentRecord {
             pinned_tags: false,
             metadata: BTreeMap::new(),
             validity: Validity::always(),
+            folders: Vec::new(),
             text,
             chunks: Vec::new(),
         }

@@ -86,9 +86,31 @@ impl IdKey {
         DocumentId::new(hex).map_err(|error| error.map_kind(|_| ErrorKind::InvalidInput))
     }
 
+    /// The hash of a folder at a normalised path, by which its documents are found again.
+    pub fn folder(&self, path: &str) -> FolderHash {
+        let hash = self.hash("folder", &[path.as_bytes()]);
+        FolderHash(hash.first_chunk().copied().unwrap_or_default())
+    }
+
     /// The hash of everything that makes a document what it is. Equal parts, equal hash.
     pub fn content_hash(&self, parts: &[&[u8]]) -> ContentHash {
         ContentHash(self.hash("content", parts))
+    }
+}
+
+/// A keyed hash of a folder's path: says which documents lie in the folder, and not where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FolderHash([u8; 16]);
+
+impl FolderHash {
+    /// A hash from its bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes, for storing them.
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
     }
 }
 

@@ -36,6 +36,7 @@
 //! | any engine | [`ChunkIndex`], [`ChunkReader`], [`Maintenance`] |
 //! | an index in memory | [`MemoryIndex`] |
 //! | an index in a folder (feature `sqlite`) | `SqliteIndex`, `OpenOptions` |
+//! | looking after such a folder | `SqliteIndex::verify`, `repair`, `backup`, `compact`, `usage` |
 //! | searching without waiting | [`View`] |
 //! | what goes in | [`Batch`], [`DocumentRecord`], [`ChunkRecord`] |
 //! | what comes out | [`SparseQuery`], [`SparseHit`], [`StoredChunk`], [`TermStatistics`] |
@@ -70,6 +71,8 @@ mod memory;
 mod plan;
 mod query;
 #[cfg(feature = "sqlite")]
+mod snapshot;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod write;
 
@@ -83,7 +86,7 @@ pub use error::{Error, ErrorKind, Result};
 #[cfg(feature = "seeded-faults")]
 pub use fault::Fault;
 pub use fingerprint::{Fingerprint, Language, Tokenizer};
-pub use identity::{ContentHash, IdKey};
+pub use identity::{ContentHash, FolderHash, IdKey};
 pub use inverted::View;
 pub use memory::MemoryIndex;
 pub use query::{

@@ -13,8 +13,8 @@ use crate::document::{
 use crate::error::Result;
 use crate::fault::Seeded;
 use crate::fingerprint::Fingerprint;
-use crate::identity::IdKey;
-use crate::inverted::{Analysis, Body, Draft, Generation, Live, View};
+use crate::identity::{FolderHash, IdKey};
+use crate::inverted::{Analysis, Body, Draft, Generation, Live, View, drafted};
 use crate::plan::{Plan, resident};
 use crate::query::{SparseHit, SparseQuery, TermStatistics};
 use crate::write::{ApplyReport, Batch};
@@ -62,8 +62,7 @@ impl MemoryIndex {
         let current = self.live.generation();
         let plan = Plan::new(&current, batch, self.live.seeded())?;
         if !plan.is_empty() {
-            let stored = plan.stored.into_iter().map(Arc::new).collect();
-            self.publish(&current, &plan.removed, stored);
+            self.publish(&current, &plan.removed, plan.stored);
         }
         Ok(plan.report)
     }
@@ -72,38 +71,36 @@ impl MemoryIndex {
     fn replace_all(&self, fingerprint: Fingerprint, batch: Batch) -> Result<ApplyReport> {
         let plan = Plan::new(&Generation::default(), batch, self.live.seeded())?;
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
-        let draft = drafted(&analyzer, plan.stored.into_iter().map(Arc::new).collect());
+        let draft = analysed(&analyzer, plan.stored);
         self.live.replace(Generation::of(draft), analyzer);
         *self.fingerprint.write().unwrap_or_else(PoisonError::into_inner) = fingerprint;
         Ok(plan.report)
     }
 
-    fn publish(
-        &self,
-        current: &Generation,
-        removed: &[DocumentId],
-        stored: Vec<Arc<DocumentRecord>>,
-    ) {
-        let draft = drafted(&self.live.analyzer(), stored);
+    fn publish(&self, current: &Generation, removed: &[DocumentId], stored: Vec<DocumentRecord>) {
+        let draft = analysed(&self.live.analyzer(), stored);
         self.live.publish(current.next(removed, draft));
     }
 }
 
 /// Analyses documents.
-fn drafted(analyzer: &Analyzer, stored: Vec<Arc<DocumentRecord>>) -> Draft {
-    let mut analysis = Analysis::new(analyzer);
-    let mut draft = Draft::default();
-    for record in stored {
-        let document = resident(&record, Body::Held(Arc::clone(&record)));
-        draft.document(document, record.tags.clone());
-        for (ordinal, chunk) in (0..).zip(&record.chunks) {
-            if chunk.quarantine.is_none() {
-                let terms = analysis.count(&mut draft, &record, chunk);
-                draft.chunk(ordinal, terms.lengths, terms.entries);
+fn analysed(analyzer: &Analyzer, stored: Vec<DocumentRecord>) -> Draft {
+    let work = |stored: Vec<DocumentRecord>, draft: &mut Draft| {
+        let mut analysis = Analysis::new(analyzer);
+        for record in stored {
+            let record = Arc::new(record);
+            let document = resident(&record, Body::Held(Arc::clone(&record)));
+            draft.document(document, record.tags.clone());
+            for (ordinal, chunk) in (0..).zip(&record.chunks) {
+                if chunk.quarantine.is_none() {
+                    let terms = analysis.count(draft, &record, chunk);
+                    draft.chunk(ordinal, terms.lengths, terms.entries);
+                }
             }
         }
-    }
-    draft
+        Vec::<()>::new()
+    };
+    drafted(stored, |record| record.text.as_str().len(), work).1
 }
 
 /// The record of a document of this engine.
@@ -209,6 +206,15 @@ impl Maintenance for MemoryIndex {
         Ok(self.live.generation().stored(id))
     }
 
+    async fn within(&self, folder: &FolderHash) -> Result<Vec<DocumentId>> {
+        let generation = self.live.generation();
+        let documents = generation.documents().into_iter();
+        let inside = documents.filter_map(|(document, ..)| {
+            held(&document.body).filter(|record| record.folders.contains(folder))
+        });
+        Ok(inside.map(|record| record.id.clone()).collect())
+    }
+
     async fn statistics(&self) -> Result<IndexStatistics> {
         Ok(self.live.generation().statistics())
     }
@@ -243,7 +249,7 @@ impl Maintenance for MemoryIndex {
         if chunk.and_then(|chunk| chunk.quarantine.take()).is_none() {
             return Ok(false);
         }
-        self.publish(&current, &[id.document().clone()], vec![Arc::new(released)]);
+        self.publish(&current, &[id.document().clone()], vec![released]);
         Ok(true)
     }
 

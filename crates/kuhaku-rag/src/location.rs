@@ -15,6 +15,8 @@ pub(crate) struct Location {
     /// absolute otherwise (D17). Equal for the same file whatever argument named it, different for
     /// any two files.
     pub(crate) identity: String,
+    /// The folders that it lies in, outermost first, in the form of `identity`.
+    pub(crate) folders: Vec<String>,
     /// The path as people see it: relative to `base`, else to the folder that holds the argument.
     pub(crate) shown: String,
 }
@@ -27,13 +29,36 @@ impl Location {
     pub(crate) fn of(file: &Path, root: &Path, base: Option<&Path>) -> Result<Self> {
         let file = resolve(file)?;
         if let Some(below) = base.and_then(|base| file.strip_prefix(base).ok()) {
-            return Ok(Self { identity: lossless(below), shown: shown(below) });
+            let (identity, folders) = (lossless(below), folders(below));
+            return Ok(Self { identity, folders, shown: shown(below) });
         }
         let root = resolve(root)?;
         let above = root.parent().unwrap_or(&root);
         let below = file.strip_prefix(above).unwrap_or(&file);
-        Ok(Self { identity: lossless(&file), shown: shown(below) })
+        let (identity, folders) = (lossless(&file), folders(&file));
+        Ok(Self { identity, folders, shown: shown(below) })
     }
+}
+
+/// The form in which the folders of [`Location`] name a folder; nothing for what is no folder.
+pub(crate) fn folder(path: &Path, base: Option<&Path>) -> Result<Option<String>> {
+    let real = resolve(path)?;
+    let below = base.and_then(|base| real.strip_prefix(base).ok());
+    Ok(real.is_dir().then(|| folder_name(below.unwrap_or(&real))))
+}
+
+/// The form in which the folders of [`Location`] name `base`.
+pub(crate) const BASE: &str = "";
+
+fn folders(file: &Path) -> Vec<String> {
+    let mut all: Vec<_> = file.ancestors().skip(1).map(folder_name).collect();
+    all.reverse();
+    all
+}
+
+/// The root of the file system has a name of its own, unlike the base.
+fn folder_name(folder: &Path) -> String {
+    if folder.is_absolute() && folder.parent().is_none() { "/".into() } else { lossless(folder) }
 }
 
 /// Whether all of these paths lead somewhere, to know before anything else is done.
@@ -97,6 +122,10 @@ mod tests {
         let dotted = folder.join("sub/../a.md");
         assert_eq!(Location::of(&dotted, &dotted, Some(&base)).unwrap(), plain);
         assert_eq!((plain.identity.as_str(), plain.shown.as_str()), ("notes/a.md", "notes/a.md"));
+        assert_eq!(plain.folders, [BASE, "notes"]);
+        assert_eq!(super::folder(&folder, Some(&base)).unwrap().unwrap(), "notes");
+        assert_eq!(super::folder(&base, Some(&base)).unwrap().unwrap(), BASE);
+        assert_eq!(super::folder(&file, Some(&base)).unwrap(), None);
     }
 
     #[test]
@@ -110,6 +139,11 @@ mod tests {
         let location = Location::of(&file, &folder, Some(&base)).unwrap();
         assert!(location.identity.starts_with('/') && location.identity.ends_with("/docs/a.md"));
         assert_eq!(location.shown, "docs/a.md");
+        let named = super::folder(&folder, Some(&base)).unwrap().unwrap();
+        assert_eq!(
+            (location.folders.first().unwrap().as_str(), location.folders.last()),
+            ("/", Some(&named))
+        );
         let error = Location::of(&base.join("gone"), &base, Some(&base)).unwrap_err();
         assert_eq!(error.code(), "ingest.not_found");
     }

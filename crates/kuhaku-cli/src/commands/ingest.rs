@@ -1,19 +1,23 @@
 //! `kuhaku ingest`.
 
-use kuhaku::{AccessTags, DocumentOutcome, IngestReport, Result, TagRule, require_paths};
+use kuhaku::{
+    AccessTags, DocumentOutcome, IngestOptions, IngestReport, Rag, Result, TagRule, require_paths,
+};
 
 use crate::args::IngestArgs;
 use crate::console::Console;
 use crate::context::{Context, ingest_options};
 use crate::exit::Exit;
 use crate::progress::Bar;
+use crate::watch::Changes;
 
 pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit> {
     // Before the index, which may have to be made.
     require_paths(&args.paths)?;
     let tags = AccessTags::new(&args.tags)?;
     let tags = if args.untag { TagRule::Reset } else { TagRule::set(tags) };
-    let options = ingest_options(tags, args.walk.options());
+    let mut options = ingest_options(tags, args.walk.options());
+    options.sync = args.sync;
     let builder = context.builder()?.any_settings(args.reindex);
     let rag = context.open(builder).await?;
     let report = if args.reindex {
@@ -21,17 +25,48 @@ pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit
     } else {
         rag.ingest_paths(&args.paths, &options, &mut Bar::new()).await?
     };
-    if context.console.json() {
-        context.console.value(&report);
-    } else {
-        context.console.line(summary(&report));
+    tell(&report, context.console);
+    if args.watch {
+        return watch(args, &options, &rag, context).await;
     }
-    remarks(&report, context.console);
     if report.documents.is_empty() {
         context.console.note("no file of a format that is read was found");
     }
     let failed = report.count(DocumentOutcome::Failed);
     Ok(if failed > 0 { Exit::Partial } else { Exit::Done })
+}
+
+fn tell(report: &IngestReport, console: &Console) {
+    if console.json() {
+        console.value(report);
+    } else {
+        console.line(summary(report));
+    }
+    remarks(report, console);
+}
+
+/// Ingests again after each change, until it is interrupted. With `--json` a report a change.
+async fn watch(
+    args: &IngestArgs,
+    options: &IngestOptions,
+    rag: &Rag,
+    context: &Context<'_>,
+) -> Result<Exit> {
+    let mut changes = Changes::of(&args.paths, rag.folder())?;
+    context.console.note("watching; Ctrl-C ends it");
+    loop {
+        changes.next().await;
+        match rag.ingest_paths(&args.paths, options, &mut ()).await {
+            Ok(report) if is_news(&report) => tell(&report, context.console),
+            Ok(_) => {}
+            // A folder that was moved away, or a writer in the way: the next change may find it better.
+            Err(error) => context.console.error(&error),
+        }
+    }
+}
+
+fn is_news(report: &IngestReport) -> bool {
+    report.count(DocumentOutcome::Unchanged) < report.documents.len()
 }
 
 /// One line for the whole report.
@@ -42,6 +77,10 @@ fn summary(report: &IngestReport) -> String {
         format!("{} updated", count(DocumentOutcome::Updated)),
         format!("{} unchanged", count(DocumentOutcome::Unchanged)),
     ];
+    let removed = count(DocumentOutcome::Removed);
+    if removed > 0 {
+        parts.push(format!("{removed} removed"));
+    }
     let failed = count(DocumentOutcome::Failed);
     if failed > 0 {
         parts.push(format!("{failed} failed"));
@@ -61,6 +100,9 @@ pub(crate) fn remarks(report: &IngestReport, console: &Console) {
         for warning in &document.warnings {
             console.note(&format!("warning: {}: {}", document.source, warning.message));
         }
+    }
+    for warning in &report.warnings {
+        console.note(&format!("warning: {}", warning.message));
     }
     let held = report.quarantined();
     if held > 0 {

@@ -76,6 +76,21 @@ pub(super) async fn insert(
         });
         run(connection, statement).await?;
     }
+    let folders: Vec<(i64, &[u8])> = documents
+        .iter()
+        .flat_map(|Prepared { row, record, .. }| {
+            record.folders.iter().map(move |folder| (*row, folder.as_bytes().as_slice()))
+        })
+        .collect();
+    for entries in folders.chunks(ROWS) {
+        // Sorted or not, twice or not: a document is in a folder or is not.
+        let mut statement =
+            QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO folders (document, folder) ");
+        statement.push_values(entries, |mut values, (row, folder)| {
+            values.push_bind(*row).push_bind(*folder);
+        });
+        run(connection, statement).await?;
+    }
     let chunks: Vec<_> = documents.iter().flat_map(Prepared::chunks).collect();
     for chunks in chunks.chunks(ROWS) {
         let mut statement = QueryBuilder::<Sqlite>::new(

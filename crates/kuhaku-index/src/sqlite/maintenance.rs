@@ -11,6 +11,7 @@ use crate::contract::{IndexStatistics, Maintenance, Rewrite};
 use crate::document::{DocumentListing, QuarantinedChunk, StoredDocument};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::identity::FolderHash;
 use crate::write::{ApplyReport, Batch};
 
 const TRIED: &str = "list what is stored";
@@ -48,6 +49,21 @@ impl Maintenance for SqliteIndex {
     async fn stored(&self, id: &DocumentId) -> Result<Option<StoredDocument>> {
         self.follow().await?;
         Ok(self.live.generation().stored(id))
+    }
+
+    async fn within(&self, folder: &FolderHash) -> Result<Vec<DocumentId>> {
+        let mut connection = self.connection().await?;
+        let ids: Vec<String> = sqlx::query_scalar(
+            "SELECT d.id FROM folders f JOIN documents d ON d.row = f.document \
+             WHERE f.folder = ? AND d.row NOT IN (SELECT document FROM retired) ORDER BY d.id",
+        )
+        .bind(folder.as_bytes().as_slice())
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(|error| storage(TRIED, error))?;
+        let ids = ids.into_iter().map(|id| DocumentId::new(id).ok());
+        ids.collect::<Option<_>>()
+            .ok_or_else(|| corrupt(TRIED, "the row of a document is unreadable"))
     }
 
     async fn statistics(&self) -> Result<IndexStatistics> {

@@ -12,7 +12,11 @@ use super::schema;
 use crate::error::{Error, Result};
 
 /// What makes each version of the one before it; the first makes version 2 of version 1.
-const STEPS: &[&str] = &[];
+const STEPS: &[&str] = &[
+    // Documents of version 1 count as changed when they are ingested again, and get theirs then.
+    "CREATE TABLE folders (document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE, \
+     folder BLOB NOT NULL, PRIMARY KEY (document, folder)) STRICT, WITHOUT ROWID",
+];
 
 /// The version that this build writes.
 pub(super) const VERSION: i64 = 1 + STEPS.len() as i64;
@@ -69,6 +73,7 @@ mod tests {
         let fingerprint = Fingerprint::new(Tokenizer::Default, Language::En, "none", "none");
         schema::create(&mut connection, &fingerprint, &IdKey::from_bytes([1; 32])).await.unwrap();
         schema::write_commit(&mut connection, &Runtime::system()).await.unwrap();
+        sqlx::raw_sql("PRAGMA user_version = 1").execute(&mut connection).await.unwrap();
         connection
     }
 

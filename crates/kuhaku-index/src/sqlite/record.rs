@@ -9,7 +9,7 @@ use super::codec::{decode_tags, decode_words};
 use super::failure::{corrupt, storage};
 use crate::document::{ChunkRecord, DocumentRecord, Validity};
 use crate::error::{Error, Result};
-use crate::identity::ContentHash;
+use crate::identity::{ContentHash, FolderHash};
 
 const TRIED: &str = "read a stored document";
 
@@ -40,24 +40,6 @@ fn unreadable() -> Error {
     corrupt(TRIED, "its row is unreadable")
 }
 
-/// A document that is not retired; nothing when there is none of this id.
-pub(super) async fn record(
-    connection: &mut SqliteConnection,
-    id: &DocumentId,
-) -> Result<Option<DocumentRecord>> {
-    let row: Option<i64> = sqlx::query_scalar(
-        "SELECT row FROM documents WHERE id = ? AND row NOT IN (SELECT document FROM retired)",
-    )
-    .bind(id.as_str())
-    .fetch_optional(&mut *connection)
-    .await
-    .map_err(failed)?;
-    match row {
-        Some(row) => record_at(connection, row).await,
-        None => Ok(None),
-    }
-}
-
 /// The document of a row, retired or not; nothing when there is no such row.
 pub(super) async fn record_at(
     connection: &mut SqliteConnection,
@@ -78,6 +60,12 @@ pub(super) async fn record_at(
             .fetch_all(&mut *connection)
             .await
             .map_err(failed)?;
+    let folders: Vec<Vec<u8>> =
+        sqlx::query_scalar("SELECT folder FROM folders WHERE document = ? ORDER BY folder")
+            .bind(row)
+            .fetch_all(&mut *connection)
+            .await
+            .map_err(failed)?;
     let chunks: Vec<ChunkRow> = sqlx::query_as(
         "SELECT c.start, c.length, c.page, c.headings, c.extra, c.text, q.reason FROM chunks c \
          LEFT JOIN quarantine q ON q.chunk = c.row WHERE c.document = ? ORDER BY c.ordinal",
@@ -88,6 +76,8 @@ pub(super) async fn record_at(
     .map_err(failed)?;
     let mut record = document(stored).ok_or_else(unreadable)?;
     record.metadata = BTreeMap::from_iter(metadata);
+    let folder = |bytes: Vec<u8>| bytes.try_into().ok().map(FolderHash::from_bytes);
+    record.folders = folders.into_iter().map(folder).collect::<Option<_>>().ok_or_else(unreadable)?;
     record.chunks = chunks.into_iter().map(chunk).collect::<Option<_>>().ok_or_else(unreadable)?;
     Ok(Some(record))
 }

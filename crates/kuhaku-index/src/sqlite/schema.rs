@@ -42,6 +42,11 @@ CREATE TABLE metadata (
     value TEXT NOT NULL,
     PRIMARY KEY (document, key)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE folders (
+    document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    folder BLOB NOT NULL,
+    PRIMARY KEY (document, folder)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE chunks (
     row INTEGER PRIMARY KEY AUTOINCREMENT,
     document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
@@ -75,12 +80,14 @@ CREATE TABLE changes (
 ";
 
 /// What the `meta` table holds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Meta {
     pub(super) fingerprint: Fingerprint,
     pub(super) id_key: IdKey,
     /// That of the last transaction.
     pub(super) commit: Mark,
+    /// That of the transaction whose snapshot was written last, if there is one.
+    pub(super) snapshot: Option<Mark>,
 }
 
 /// Tells transactions apart: 16 random bytes, drawn anew by each, and the number of its last change
@@ -89,6 +96,14 @@ pub(super) struct Meta {
 pub(super) struct Mark(Vec<u8>);
 
 impl Mark {
+    pub(super) fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// The number of the last change that it stands for.
     pub(super) fn number(&self) -> i64 {
         self.0.last_chunk().map_or(0, |number| i64::from_le_bytes(*number))
@@ -194,6 +209,12 @@ pub(super) async fn read_committed(connection: &mut SqliteConnection) -> Result<
     Ok(seconds.and_then(|bytes| bytes.try_into().ok()).map(i64::from_le_bytes))
 }
 
+/// Notes which snapshot may be brought up to date: of a snapshot from another history of the index, as
+/// before a backup was restored, the log of changes would go on from the wrong place.
+pub(super) async fn write_snapshot(connection: &mut SqliteConnection, mark: &Mark) -> Result<()> {
+    write(connection, "snapshot", mark.as_bytes()).await
+}
+
 /// Reads the mark of the last transaction: all that is looked at while nothing changes.
 pub(super) async fn read_mark(connection: &mut SqliteConnection) -> Result<Mark> {
     const TRIED: &str = "read the index";
@@ -224,7 +245,9 @@ pub(super) async fn read(connection: &mut SqliteConnection, tried: &str) -> Resu
     let id_key = value("id_key").and_then(|key| <[u8; 32]>::try_from(key.as_slice()).ok());
     match (fingerprint, id_key, value("commit")) {
         (Some(fingerprint), Some(key), Some(commit)) => {
-            Ok(Meta { fingerprint, id_key: IdKey::from_bytes(key), commit: Mark(commit.clone()) })
+            let (id_key, commit) = (IdKey::from_bytes(key), Mark(commit.clone()));
+            let snapshot = value("snapshot").cloned().map(Mark);
+            Ok(Meta { fingerprint, id_key, commit, snapshot })
         }
         _ => Err(corrupt(tried.to_owned(), "its settings are missing or unreadable")),
     }

@@ -85,6 +85,14 @@ impl Ingestor {
         ))
     }
 
+    pub(super) fn index(&self) -> &dyn ChunkIndex {
+        self.index.as_ref()
+    }
+
+    pub(super) fn base(&self) -> Option<&Path> {
+        self.base.as_deref()
+    }
+
     /// Chunks of two sizes are never mixed in one index (D15).
     fn check_chunker(&self) -> Result<()> {
         let (has, wanted) =
@@ -119,7 +127,8 @@ impl Ingestor {
         let (bytes, metadata) = (document.text.as_bytes(), &document.metadata);
         let hash =
             self.content_hash(&document.name, bytes, document.format, metadata, &fingerprint);
-        let item = Item { id, hash, name: &document.name, source, tags: &document.tags };
+        let (name, tags) = (&document.name, &document.tags);
+        let item = Item { id, hash, name, source, tags, folders: Vec::new() };
         let (line, ready) = self.prepare(item, document.metadata.clone(), &reading).await?;
         self.take(&mut reading, line, ready, &mut ()).await?;
         self.apply(&mut reading).await?;
@@ -145,6 +154,9 @@ impl Ingestor {
         let mut reading = Reading::new(&fingerprint, true);
         self.read(paths, options, progress, &mut reading).await?;
         self.apply(&mut reading).await?;
+        if options.sync {
+            self.remove_vanished(paths, &mut reading.report).await?;
+        }
         Ok(reading.report)
     }
 
@@ -271,7 +283,10 @@ impl Ingestor {
         let (shown, format) = (location.shown.as_str(), Some(file.format));
         let hash = self.content_hash(shown, &bytes, format, &none, reading.fingerprint);
         let source = Source::from_bytes(shown, bytes).format(file.format);
-        let item = Item { id, hash, name: shown, source, tags: &options.tags };
+        let key = self.index.id_key();
+        let mut folders: Vec<_> = location.folders.iter().map(|path| key.folder(path)).collect();
+        folders.sort_unstable();
+        let item = Item { id, hash, name: shown, source, tags: &options.tags, folders };
         self.prepare(item, none, reading).await.map(Some)
     }
 
@@ -282,7 +297,7 @@ impl Ingestor {
         metadata: BTreeMap<String, String>,
         reading: &Reading<'_>,
     ) -> Result<(DocumentReport, Option<DocumentRecord>)> {
-        let Item { id, hash, name, source, tags } = item;
+        let Item { id, hash, name, source, tags, folders } = item;
         let name = self.masker.mask(name).text().to_string();
         let stored = self.index.maintenance().stored(&id).await.adopt()?;
         let pinned = tags.pinned(stored.as_ref());
@@ -329,7 +344,9 @@ impl Ingestor {
             let message = "the document states other access tags than were set; those set hold";
             line.warnings.push(Note::new("tags_overridden", message));
         }
-        Ok((line, Some(self.record(id, hash, prepared, pinned, metadata))))
+        let mut record = self.record(id, hash, prepared, pinned, metadata);
+        record.folders = folders;
+        Ok((line, Some(record)))
     }
 
     fn record(
@@ -409,6 +426,8 @@ impl Ingestor {
             "name": name,
             "format": format.map(|format| format!("{format:?}")),
             "metadata": metadata,
+            // Which folders a file is in is known of documents with this mark.
+            "folders": true,
             "doc_types": self.settings.doc_type_prefix_mapping,
             "fingerprint": fingerprint,
         });

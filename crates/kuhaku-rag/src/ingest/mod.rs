@@ -5,6 +5,7 @@ mod options;
 mod reading;
 mod remask;
 mod report;
+mod sync;
 mod tags;
 mod text;
 

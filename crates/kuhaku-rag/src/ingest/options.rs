@@ -13,6 +13,9 @@ pub struct IngestOptions {
     pub tags: TagRule,
     /// Which files of a folder are taken. The setting `rag.max_upload_bytes` wins over its size limit.
     pub walk: WalkOptions,
+    /// Whether documents go whose files were in one of the folders given and are gone. A file that is
+    /// there and not taken, for a pattern or its format, keeps its document. False by default.
+    pub sync: bool,
 }
 
 /// Hears how far an ingest is.

@@ -1,7 +1,9 @@
 //! An ingest under way: what was read, and what is to be stored.
 
 use kuhaku_core::DocumentId;
-use kuhaku_index::{ApplyReport, Batch, ChangeOutcome, ContentHash, DocumentRecord, Fingerprint};
+use kuhaku_index::{
+    ApplyReport, Batch, ChangeOutcome, ContentHash, DocumentRecord, Fingerprint, FolderHash,
+};
 use kuhaku_ingest::Source;
 
 use crate::ingest::report::{DocumentOutcome, IngestReport};
@@ -27,6 +29,8 @@ pub(super) struct Item<'a> {
     pub(super) name: &'a str,
     pub(super) source: Source,
     pub(super) tags: &'a TagRule,
+    /// Sorted; empty for a text.
+    pub(super) folders: Vec<FolderHash>,
 }
 
 /// An ingest under way.

@@ -96,11 +96,14 @@ pub struct IngestReport {
     pub documents: Vec<DocumentReport>,
     /// Files of folders that were passed over because of their format or kind.
     pub skipped: usize,
+    /// What concerns no single document.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Note>,
 }
 
 impl IngestReport {
     pub(crate) fn new() -> Self {
-        Self { version: JSON_VERSION, documents: Vec::new(), skipped: 0 }
+        Self { version: JSON_VERSION, documents: Vec::new(), skipped: 0, warnings: Vec::new() }
     }
 
     /// How many documents had this outcome.

@@ -413,6 +413,8 @@ async fn rewriting(subject: &mut dyn Subject) -> Checked {
     stored.source = "animals.txt".into();
     stored.doc_type = "list".into();
     stored.pinned_tags = true;
+    let (inside, outside) = (key().folder("notes"), key().folder("other"));
+    stored.folders = vec![inside];
     stored.metadata.insert("owner".into(), "zoo".into());
     stored.validity = Validity::between("2026-01-01".parse().ok(), None).obsolete(true);
     let mut first = ChunkRecord::new(0..5);
@@ -447,6 +449,8 @@ async fn rewriting(subject: &mut dyn Subject) -> Checked {
         stored.title = "mutations".into();
         subject.reopen().await?;
         ensure!(subject.index().fingerprint() == porter, CHECK);
+        ensure!(subject.index().maintenance().within(&inside).await? == [id("a")?], CHECK);
+        ensure!(subject.index().maintenance().within(&outside).await?.is_empty(), CHECK);
         let hr = Scope::with_roles(Roles::new(["hr"]));
         let hits = found(subject.index(), &hr, SparseQuery::new("mutation marsupial", 9)).await?;
         ensure!(hits == if released { "a::1 a::0" } else { "a::0" }, CHECK);

@@ -1,0 +1,104 @@
+//! Hearing of changes in files and folders.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kuhaku::Result;
+use kuhaku::core::{Error, ErrorKind};
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::sync::mpsc::{Receiver, channel};
+use tokio::time::{Instant, timeout_at};
+
+/// Changes come in swarms: nothing is said before it is quiet for so long …
+const QUIET: Duration = Duration::from_millis(300);
+/// … or a change has waited for so long.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Changes of files and folders from a moment on.
+#[derive(Debug)]
+pub(crate) struct Changes {
+    heard: Receiver<()>,
+    _watcher: RecommendedWatcher,
+}
+
+impl Changes {
+    /// Watches files, and folders with all that is in them, but for the folder of the index, which
+    /// changes whenever a change is taken in.
+    pub(crate) fn of(paths: &[PathBuf], index: Option<&Path>) -> Result<Self> {
+        let index = index.and_then(|folder| std::fs::canonicalize(folder).ok());
+        // One mark is enough: who looks, looks at everything.
+        let (mark, heard) = channel(1);
+        let hear = move |event: notify::Result<notify::Event>| {
+            if event.is_ok_and(|event| is_of_interest(&event, index.as_deref())) {
+                // A mark that is there already says the same.
+                let _ = mark.try_send(());
+            }
+        };
+        let mut watcher = notify::recommended_watcher(hear).map_err(failed)?;
+        for path in paths {
+            let real =
+                std::fs::canonicalize(path).map_err(|error| failed(notify::Error::io(error)))?;
+            let (place, mode) = if real.is_dir() {
+                (real.as_path(), RecursiveMode::Recursive)
+            } else {
+                // Programs replace files; the folder sees the new one, too.
+                (real.parent().unwrap_or(&real), RecursiveMode::NonRecursive)
+            };
+            watcher.watch(place, mode).map_err(failed)?;
+        }
+        Ok(Self { heard, _watcher: watcher })
+    }
+
+    /// Waits for a change, and until the swarm that it is part of has passed.
+    pub(crate) async fn next(&mut self) {
+        if self.heard.recv().await.is_none() {
+            return std::future::pending().await;
+        }
+        let latest = Instant::now() + PATIENCE;
+        loop {
+            let quiet = (Instant::now() + QUIET).min(latest);
+            if timeout_at(quiet, self.heard.recv()).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn is_of_interest(event: &notify::Event, index: Option<&Path>) -> bool {
+    let inside = |path: &PathBuf| index.is_some_and(|index| path.starts_with(index));
+    let own = !event.paths.is_empty() && event.paths.iter().all(inside);
+    !matches!(event.kind, EventKind::Access(_)) && !own
+}
+
+fn failed(error: notify::Error) -> kuhaku::Error {
+    Error::new(ErrorKind::Unavailable, "watch for changes", "the system does not report them")
+        .next("see whether the paths exist and how many watches the system allows, or ingest now and then")
+        .caused_by(error)
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_and_the_index_itself_are_no_changes() {
+        let event = |kind, paths: &[&str]| notify::Event {
+            paths: paths.iter().map(PathBuf::from).collect(),
+            ..notify::Event::new(kind)
+        };
+        let any = EventKind::Any;
+        let read = EventKind::Access(notify::event::AccessKind::Any);
+        let index = Some(Path::new("/docs/index"));
+        for (event, expected) in [
+            (event(any, &["/docs/a.md"]), true),
+            (event(any, &["/docs/index/index.sqlite3"]), false),
+            (event(any, &["/docs/index/x", "/docs/a.md"]), true),
+            (event(any, &["/docs/index2"]), true),
+            (event(any, &[]), true),
+            (event(read, &["/docs/a.md"]), false),
+        ] {
+            assert_eq!(is_of_interest(&event, index), expected, "{event:?}");
+        }
+    }
+}
