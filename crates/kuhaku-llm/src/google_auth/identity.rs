@@ -17,7 +17,7 @@ const METADATA_HOST: &str = "metadata.google.internal";
 #[derive(Debug)]
 pub(crate) enum Identity {
     /// A service account with its key.
-    ServiceAccount(ServiceAccount),
+    ServiceAccount(Box<ServiceAccount>),
     /// A person who has logged in.
     User(User),
     /// The service account of the machine, which its metadata server knows.
@@ -27,6 +27,7 @@ pub(crate) enum Identity {
     },
 }
 
+/// A service account with its key.
 #[derive(Debug)]
 pub(crate) struct ServiceAccount {
     pub(super) email: String,
@@ -36,6 +37,7 @@ pub(crate) struct ServiceAccount {
     pub(super) project: Option<String>,
 }
 
+/// A person who has logged in, and the application in which they did.
 #[derive(Debug)]
 pub(crate) struct User {
     pub(super) client_id: String,
@@ -69,13 +71,13 @@ impl Identity {
             return Err(refused(wrong, "make the key file again, and check where it came from"));
         }
         match text("type").as_deref() {
-            Some("service_account") => Ok(Self::ServiceAccount(ServiceAccount {
+            Some("service_account") => Ok(Self::ServiceAccount(Box::new(ServiceAccount {
                 email: needed("client_email")?,
                 key_id: text("private_key_id"),
                 key: SigningKey::from_pem(&needed("private_key")?.into())?,
                 token_url,
                 project: text("project_id"),
-            })),
+            }))),
             Some("authorized_user") => Ok(Self::User(User {
                 client_id: needed("client_id")?,
                 client_secret: needed("client_secret")?.into(),

@@ -47,11 +47,6 @@ impl ApplicationDefault {
         Self { identity: Arc::new(identity), client, runtime, held: Arc::default() }
     }
 
-    /// Whose they are.
-    pub(crate) fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
     async fn token(&self) -> Result<Token> {
         let (refresh, old) = {
             let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,8 +8,12 @@
     reason = "tests"
 )]
 
+mod anthropic;
+mod ollama;
 mod openai;
 mod support;
+#[cfg(feature = "vertex")]
+mod vertex;
 
 use kuhaku_testkit::providers::conformance;
 use openai::Case;
@@ -49,4 +53,22 @@ async fn text_generation_inference_conforms() {
 #[tokio::test]
 async fn text_generation_inference_with_messages_conforms() {
     conformance(&Case::tgi_chat()).await.assert_conforms();
+}
+
+/// LLM-02, LLM-13, LLM-14
+#[tokio::test]
+async fn anthropic_conforms() {
+    conformance(&anthropic::Anthropic::new()).await.assert_conforms();
+}
+
+/// LLM-02, LLM-13, LLM-14
+#[tokio::test]
+async fn ollama_conforms() {
+    conformance(&ollama::Ollama::new()).await.assert_conforms();
+}
+
+#[cfg(feature = "vertex")]
+#[tokio::test]
+async fn vertex_conforms() {
+    conformance(&vertex::Vertex::new()).await.assert_conforms();
 }
