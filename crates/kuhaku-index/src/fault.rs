@@ -26,6 +26,18 @@ pub enum Fault {
         expect(dead_code, reason = "of the durable engine")
     )]
     OtherHandlesIgnored,
+    /// What is taken over from another handle comes without its access tags.
+    #[cfg_attr(
+        not(any(feature = "sqlite", feature = "seeded-faults")),
+        expect(dead_code, reason = "of the durable engine")
+    )]
+    DeltaWithoutTags,
+    /// A snapshot is taken for the state of the last transaction, whichever it shows.
+    #[cfg_attr(
+        not(any(feature = "sqlite", feature = "seeded-faults")),
+        expect(dead_code, reason = "of the durable engine")
+    )]
+    StaleSnapshot,
 }
 
 #[cfg(feature = "seeded-faults")]

@@ -86,6 +86,83 @@ mod sqlite {
         }
     }
 
+    /// Closed at every other opening again; else as if the process had been killed, so that the
+    /// snapshot is of an earlier transaction.
+    struct Killed {
+        folder: tempfile::TempDir,
+        fault: Option<Fault>,
+        close: bool,
+        index: SqliteIndex,
+    }
+
+    fn with_fault(options: OpenOptions, fault: Option<Fault>) -> OpenOptions {
+        match fault {
+            Some(fault) => options.fault(fault),
+            None => options,
+        }
+    }
+
+    #[async_trait]
+    impl Subject for Killed {
+        fn index(&self) -> &dyn ChunkIndex {
+            &self.index
+        }
+
+        async fn reopen(&mut self) -> Result<(), Error> {
+            if std::mem::replace(&mut self.close, false) {
+                self.index.close().await;
+            } else {
+                self.close = true;
+            }
+            let options = OpenOptions::new(self.folder.path(), Runtime::system());
+            self.index = SqliteIndex::open(with_fault(options, self.fault)).await?;
+            Ok(())
+        }
+    }
+
+    #[derive(Default)]
+    struct KilledFactory {
+        fault: Option<Fault>,
+    }
+
+    #[async_trait]
+    impl IndexFactory for KilledFactory {
+        async fn make(
+            &self,
+            fingerprint: Fingerprint,
+            key: IdKey,
+        ) -> Result<Box<dyn Subject>, Error> {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let options = OpenOptions::new(folder.path(), Runtime::system())
+                .create(true)
+                .fingerprint(fingerprint)
+                .id_key(key);
+            let index = SqliteIndex::open(with_fault(options, self.fault)).await?;
+            Ok(Box::new(Killed { folder, fault: self.fault, close: true, index }))
+        }
+    }
+
+    /// R4, by D4 and D5, through snapshots and what was committed after them.
+    #[tokio::test]
+    async fn hidden_documents_change_nothing_that_is_seen_through_snapshots() {
+        let settings = NonInterference::cases(60).seed(4).reopening().beside_memory();
+        let proof = non_interference(&KilledFactory::default(), settings).await.unwrap();
+        println!("{proof}");
+        assert!(proof.telling * 2 >= proof.cases, "{proof}");
+    }
+
+    /// R4: the suite can fail there.
+    #[tokio::test]
+    async fn the_suite_is_red_on_faults_of_snapshots() {
+        for fault in [Fault::StaleSnapshot, Fault::DeltaWithoutTags] {
+            let broken = KilledFactory { fault: Some(fault) };
+            let settings = NonInterference::cases(300).seed(4).reopening().beside_memory();
+            let run = non_interference(&broken, settings).await;
+            let violation = run.expect_err(&format!("{fault:?} was not found"));
+            println!("{fault:?}: {violation}");
+        }
+    }
+
     /// Two handles on one folder that take turns.
     struct InTurn {
         handles: [SqliteIndex; 2],
@@ -149,9 +226,12 @@ mod sqlite {
     /// R4: the suite can fail there.
     #[tokio::test]
     async fn the_suite_is_red_on_faults_of_two_handles() {
-        for fault in
-            [Fault::OtherHandlesIgnored, Fault::GlobalStatistics, Fault::ChangedTagsIgnored]
-        {
+        for fault in [
+            Fault::OtherHandlesIgnored,
+            Fault::DeltaWithoutTags,
+            Fault::GlobalStatistics,
+            Fault::ChangedTagsIgnored,
+        ] {
             let broken = InTurnFactory { fault: Some(fault) };
             let run = non_interference(&broken, NonInterference::cases(300).seed(3)).await;
             let violation = run.expect_err(&format!("{fault:?} was not found"));

@@ -6,6 +6,7 @@ use kuhaku_core::AccessTags;
 
 use super::document::Document;
 use super::frequencies::{Frequencies, Lengths};
+use super::postings::Postings;
 use super::segment::{Chunk, Segment};
 use super::terms::Numbering;
 use crate::analysis::{Analyzer, TermCache};
@@ -114,7 +115,6 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// The number of a term in this draft.
-    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "for stored terms"))]
     pub(crate) fn number(&mut self, term: &str) -> u32 {
         self.numbering.number(term)
     }
@@ -145,6 +145,27 @@ impl Draft {
         document.chunks.end = self.chunks.len();
     }
 
+    /// Adds all of another draft behind what is here.
+    pub(super) fn append(&mut self, other: Self) {
+        let Self { numbering, documents, chunks, entries } = other;
+        let numbers: Vec<u32> =
+            (0..numbering.len() as u32).map(|n| self.number(numbering.name(n))).collect();
+        let (chunk, entry) = (self.chunks.len(), self.entries.len());
+        let shifted = |range: std::ops::Range<usize>, by| range.start + by..range.end + by;
+        self.documents.extend(documents.into_iter().map(|document| DraftedDocument {
+            chunks: shifted(document.chunks, chunk),
+            ..document
+        }));
+        self.chunks.extend(
+            chunks
+                .into_iter()
+                .map(|chunk| DraftedChunk { entries: shifted(chunk.entries, entry), ..chunk }),
+        );
+        self.entries.extend(
+            entries.into_iter().filter_map(|(term, tf)| Some((*numbers.get(term as usize)?, tf))),
+        );
+    }
+
     /// True when no document was added.
     pub(crate) fn is_empty(&self) -> bool {
         self.documents.is_empty()
@@ -169,7 +190,7 @@ impl Draft {
             .collect();
         order.sort_unstable_by(|a, b| numbering.name(*a).cmp(numbering.name(*b)));
         let mut ranks = vec![0_u32; numbering.len()];
-        let mut segment = Segment::with_classes(classes, entries.len());
+        let mut segment = Segment::with_classes(classes, Postings::with_room(entries.len()));
         for (rank, term) in order.iter().enumerate() {
             if let Some(place) = ranks.get_mut(*term as usize) {
                 *place = rank as u32;

@@ -135,6 +135,23 @@ impl Generation {
         Self { parts: compacted(parts), number: self.number + 1 }
     }
 
+    /// How many documents there are, dead ones included.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn size(&self) -> usize {
+        self.parts.iter().map(|part| part.segment.documents().len()).sum()
+    }
+
+    /// The same without a trace of what is dead (D20).
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn without_dead(&self) -> Self {
+        let clean = |part: &Part| match &part.dead {
+            Some(_) => merged(std::slice::from_ref(part)),
+            None => part.clone(),
+        };
+        let parts = self.parts.iter().map(clean).filter(|part| !part.is_empty()).collect();
+        Self { parts, number: self.number + 1 }
+    }
+
     /// Totals over everything.
     pub(crate) fn statistics(&self) -> IndexStatistics {
         let mut statistics = IndexStatistics::default();

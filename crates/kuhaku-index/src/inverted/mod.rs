@@ -12,11 +12,14 @@ mod draft;
 mod exhaustive;
 mod frequencies;
 mod generation;
+mod parallel;
 mod postings;
 mod scoring;
 mod scratch;
 mod search;
 mod segment;
+#[cfg(feature = "sqlite")]
+mod stored;
 mod terms;
 mod tombstones;
 mod view;
@@ -25,6 +28,7 @@ mod window;
 pub(crate) use document::{Body, Document};
 pub(crate) use draft::{Analysis, Draft};
 pub(crate) use generation::{Generation, Live};
+pub(crate) use parallel::drafted;
 pub use view::View;
 #[cfg(feature = "sqlite")]
 pub(crate) use {

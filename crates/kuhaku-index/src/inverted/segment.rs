@@ -106,7 +106,7 @@ pub(crate) struct Segment {
 
 impl Segment {
     /// An empty segment with these classes, sorted, and room for postings.
-    pub(super) fn with_classes(classes: Vec<AccessTags>, postings: usize) -> Self {
+    pub(super) fn with_classes(classes: Vec<AccessTags>, postings: Postings) -> Self {
         let mut by_tag: HashMap<String, Vec<u32>> = HashMap::new();
         for (class, tags) in classes.iter().enumerate() {
             for tag in tags.iter() {
@@ -126,10 +126,10 @@ impl Segment {
             terms: Terms::default(),
             term_runs: Vec::new(),
             runs: Vec::new(),
-            postings: Postings::with_room(postings),
+            postings,
             cursors: Vec::new(),
             chunk_terms: vec![0],
-            forward: Vec::with_capacity(postings),
+            forward: Vec::new(),
             visible: Mutex::default(),
         }
     }
@@ -181,11 +181,7 @@ impl Segment {
     /// Cuts the postings of each term into runs of one class, and into blocks.
     pub(super) fn seal(&mut self) {
         self.cursors = Vec::new();
-        let mut start = 0;
-        for class in &mut self.classes {
-            class.start = start;
-            start += class.chunks as u32;
-        }
+        self.place_classes();
         let mut end = 0;
         for term in 0..self.terms.len() as u32 {
             self.term_runs.push(self.runs.len() as u32);
@@ -207,6 +203,28 @@ impl Segment {
         self.postings.seal(|chunk| {
             chunks.get(chunk as usize).map_or_else(Lengths::default, |chunk| chunk.lengths)
         });
+    }
+
+    /// Counts the chunks of each class and adds up their lengths, for chunks that came at once.
+    pub(super) fn summed(mut self) -> Self {
+        for entry in &self.documents {
+            let range = entry.chunks.start as usize..entry.chunks.end as usize;
+            let Some(class) = self.classes.get_mut(entry.class as usize) else { continue };
+            for chunk in self.chunks.get(range).unwrap_or_default() {
+                class.chunks += 1;
+                class.lengths.add(chunk.lengths);
+            }
+        }
+        self.place_classes();
+        self
+    }
+
+    fn place_classes(&mut self) {
+        let mut start = 0;
+        for class in &mut self.classes {
+            class.start = start;
+            start += class.chunks as u32;
+        }
     }
 
     pub(super) fn class_of_chunk(&self, chunk: u32) -> u32 {
@@ -280,7 +298,7 @@ impl Segment {
         };
         let runs = runs.unwrap_or_default();
         let pairs = runs.iter().zip(runs.iter().skip(1));
-        pairs.map(|(run, next)| (run.class, next.start - run.start))
+        pairs.map(|(run, next)| (run.class, next.start.saturating_sub(run.start)))
     }
 
     /// The classes that a scope sees. Found by the scope's roles, and remembered.

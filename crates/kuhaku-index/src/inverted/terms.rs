@@ -36,8 +36,8 @@ impl Numbering {
 /// Terms in ascending order, in one string.
 #[derive(Debug, Default)]
 pub(crate) struct Terms {
-    letters: String,
-    ends: Vec<u32>,
+    pub(super) letters: String,
+    pub(super) ends: Vec<u32>,
 }
 
 impl Terms {

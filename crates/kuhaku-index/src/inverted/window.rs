@@ -239,13 +239,13 @@ impl Window {
             let list = here(task.segment, cursor);
             if dense {
                 task.scoring.each(cursor.weight, list, task.segment, |chunk, part| {
-                    if let Some(score) = scores.get_mut((chunk - from) as usize) {
+                    if let Some(score) = scores.get_mut(chunk.wrapping_sub(from) as usize) {
                         *score += part;
                     }
                 });
             } else {
                 task.scoring.each(cursor.weight, list, task.segment, |chunk, part| {
-                    if let Some(score) = scores.get_mut((chunk - from) as usize) {
+                    if let Some(score) = scores.get_mut(chunk.wrapping_sub(from) as usize) {
                         if score.is_sign_negative() {
                             touched.push(chunk);
                         }
@@ -286,7 +286,9 @@ impl Window {
                 scores.fill(UNTOUCHED);
             } else {
                 for chunk in touched.drain(..) {
-                    let Some(slot) = scores.get_mut((chunk - from) as usize) else { continue };
+                    let Some(slot) = scores.get_mut(chunk.wrapping_sub(from) as usize) else {
+                        continue;
+                    };
                     let score = std::mem::replace(slot, UNTOUCHED);
                     if score >= least {
                         least = consider(chunk, score);
@@ -303,7 +305,7 @@ impl Window {
         } else {
             // Lookups go forward.
             touched.sort_unstable();
-            let score = |chunk: u32| scores.get((chunk - from) as usize).copied();
+            let score = |chunk: u32| scores.get(chunk.wrapping_sub(from) as usize).copied();
             let all = touched.iter().filter_map(|chunk| Some((*chunk, score(*chunk)?)));
             survivors.extend(all.filter(|(_, score)| *score >= least));
         }
@@ -314,13 +316,14 @@ impl Window {
                 let Some(cursor) = cursors.get(*at) else { continue };
                 let list = here(task.segment, cursor);
                 task.scoring.each(cursor.weight, list, task.segment, |chunk, part| {
-                    if let Some(score) = scores.get_mut((chunk - from) as usize) {
+                    if let Some(score) = scores.get_mut(chunk.wrapping_sub(from) as usize) {
                         *score += part;
                     }
                 });
             }
             for (chunk, score) in &*survivors {
-                let whole = scores.get((*chunk - from) as usize).copied().unwrap_or(*score);
+                let whole =
+                    scores.get(chunk.wrapping_sub(from) as usize).copied().unwrap_or(*score);
                 if whole >= best.worst() * (1.0 - task.doubt) {
                     let score = in_order(task, cursors, *chunk);
                     if score >= best.worst() {
@@ -344,7 +347,7 @@ impl Window {
                 scores.fill(UNTOUCHED);
             } else {
                 for chunk in &*touched {
-                    if let Some(slot) = scores.get_mut((*chunk - from) as usize) {
+                    if let Some(slot) = scores.get_mut(chunk.wrapping_sub(from) as usize) {
                         *slot = UNTOUCHED;
                     }
                 }

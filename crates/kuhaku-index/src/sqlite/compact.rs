@@ -59,6 +59,8 @@ impl SqliteIndex {
                 rows::forget_changes(&mut connection).await?;
             }
         }
+        // Before the database is packed, so that a snapshot from before is not trusted after it.
+        self.keep_cleaned().await?;
         sqlx::raw_sql("VACUUM").execute(&mut *connection).await.map_err(failed)?;
         let _: (i64, i64, i64) = sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)")
             .fetch_one(&mut *connection)

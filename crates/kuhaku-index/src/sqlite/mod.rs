@@ -11,6 +11,8 @@ mod examine;
 mod failure;
 mod finding;
 mod follow;
+mod insert;
+mod keep;
 mod lock;
 mod maintenance;
 mod migrate;
@@ -31,7 +33,7 @@ mod writer;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use kuhaku_core::{Runtime, Scope};
@@ -89,6 +91,8 @@ pub struct SqliteIndex {
     live: Live,
     /// What `live` shows.
     shown: RwLock<Mark>,
+    /// What the snapshot shows that this handle has read or written, if it has.
+    snapshot: Mutex<Option<Mark>>,
     /// Held while another generation is made current.
     following: tokio::sync::Mutex<()>,
     pins: Pins,

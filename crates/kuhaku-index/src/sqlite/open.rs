@@ -1,7 +1,7 @@
 //! Opening: finding or making the file, recognising it, and reading it into memory.
 
 use std::path::Path;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use kuhaku_core::Runtime;
@@ -10,6 +10,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, Sq
 
 use super::create::make;
 use super::failure::{corrupt, disk, no_index, storage};
+use super::keep::kept;
 use super::options::OpenOptions;
 use super::pins::Pins;
 use super::presence::Presence;
@@ -86,7 +87,8 @@ impl SqliteIndex {
             .await
             .map_err(|error| storage(tried(), error))?;
         let mut reading = pool.begin().await.map_err(|error| storage(tried(), error))?;
-        let Meta { fingerprint, id_key, commit } = schema::read(&mut reading, &tried()).await?;
+        let meta = schema::read(&mut reading, &tried()).await?;
+        let Meta { fingerprint, id_key, commit, .. } = meta.clone();
         options.fingerprint.check(&fingerprint)?;
         if options.id_key.as_ref().is_some_and(|wanted| *wanted != id_key) {
             return Err(Error::new(
@@ -96,23 +98,32 @@ impl SqliteIndex {
             )
             .next("leave the id key out, or make a new index with it"));
         }
-        let generation = load(&mut reading).await?;
-        reading.rollback().await.map_err(|error| storage(tried(), error))?;
+        let kept = kept(&options.directory, meta, options.seeded).await?;
+        let snapshot = kept.as_ref().map(|(_, mark)| mark.clone());
+        let (generation, shown) = match kept {
+            Some(kept) => kept,
+            None => (load(&mut reading).await?, commit),
+        };
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
         let writer = Writer { fingerprint: fingerprint.clone() };
-        Ok(Self {
+        let index = Self {
             directory: options.directory,
             pool,
             presence: Arc::new(presence),
             live: Live::new(generation, analyzer, options.seeded),
-            shown: RwLock::new(commit),
+            shown: RwLock::new(shown),
+            snapshot: Mutex::new(snapshot),
             following: tokio::sync::Mutex::default(),
             pins: Pins::default(),
             fingerprint: RwLock::new(fingerprint),
             id_key,
             runtime: options.runtime,
             writer: tokio::sync::Mutex::new(writer),
-        })
+        };
+        // What was committed since the snapshot.
+        index.catch_up(&mut reading).await?;
+        reading.rollback().await.map_err(|error| storage(tried(), error))?;
+        Ok(index)
     }
 
     /// Ends all use of the file, and deletes what was removed if no other handle has it open.
@@ -122,6 +133,7 @@ impl SqliteIndex {
         if let Err(error) = self.tidy_at_close().await {
             tracing::debug!(code = error.code(), "retired rows stay for now");
         }
+        self.keep_at_close().await;
         self.pool.close().await;
         self.presence.leave();
     }

@@ -72,7 +72,8 @@ impl SqliteIndex {
 
     fn snapshot_bytes(&self) -> u64 {
         let Ok(entries) = std::fs::read_dir(&self.directory) else { return 0 };
-        let is_snapshot = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b"snapshot");
+        let is_snapshot =
+            |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b"index.snapshot");
         let snapshots = entries.flatten().filter(|entry| is_snapshot(&entry.file_name()));
         snapshots.map(|entry| private::size(&entry.path())).sum()
     }

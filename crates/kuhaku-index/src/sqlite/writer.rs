@@ -17,7 +17,7 @@ use crate::contract::{ChunkIndex as _, Rewrite};
 use crate::document::DocumentRecord;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::inverted::{Analysis, Body, Draft, Generation};
+use crate::inverted::{Analysis, Body, Draft, Generation, drafted};
 use crate::plan::{Plan, resident};
 use crate::write::{ApplyReport, Batch};
 
@@ -252,20 +252,22 @@ async fn store(
 
 /// Analyses documents and gives them rows, the first of which is `first`.
 fn prepare(analyzer: &Analyzer, stored: Vec<DocumentRecord>, first: i64) -> (Vec<Prepared>, Draft) {
-    let mut analysis = Analysis::new(analyzer);
-    let mut draft = Draft::default();
-    let mut prepared = Vec::with_capacity(stored.len());
-    for (row, record) in (first..).zip(stored) {
-        draft.document(resident(&record, Body::Row(row)), record.tags.clone());
-        let mut encoded = Vec::with_capacity(record.chunks.len());
-        for (ordinal, chunk) in (0..).zip(&record.chunks) {
-            let terms = analysis.count(&mut draft, &record, chunk);
-            encoded.push(encode_terms(&draft, &terms));
-            if chunk.quarantine.is_none() {
-                draft.chunk(ordinal, terms.lengths, terms.entries);
+    let numbered: Vec<(i64, DocumentRecord)> = (first..).zip(stored).collect();
+    let work = |numbered: Vec<(i64, DocumentRecord)>, draft: &mut Draft| {
+        let mut analysis = Analysis::new(analyzer);
+        let prepared = numbered.into_iter().map(|(row, record)| {
+            draft.document(resident(&record, Body::Row(row)), record.tags.clone());
+            let mut terms = Vec::with_capacity(record.chunks.len());
+            for (ordinal, chunk) in (0..).zip(&record.chunks) {
+                let counted = analysis.count(draft, &record, chunk);
+                terms.push(encode_terms(draft, &counted));
+                if chunk.quarantine.is_none() {
+                    draft.chunk(ordinal, counted.lengths, counted.entries);
+                }
             }
-        }
-        prepared.push(Prepared { row, record, terms: encoded });
-    }
-    (prepared, draft)
+            Prepared { row, record, terms }
+        });
+        prepared.collect()
+    };
+    drafted(numbered, |(_, record)| record.text.as_str().len(), work)
 }

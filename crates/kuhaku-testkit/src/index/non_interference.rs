@@ -19,18 +19,28 @@ pub struct NonInterference {
     pub seed: u64,
     /// Whether histories close and open the index again.
     pub reopen: bool,
+    /// Whether the engine in memory must answer the same, to the last bit: finds what is lost alike
+    /// with and without hidden documents.
+    pub beside_memory: bool,
 }
 
 impl NonInterference {
     /// So many histories, without re-opening.
     pub fn cases(cases: usize) -> Self {
-        Self { cases, seed: 1, reopen: false }
+        Self { cases, seed: 1, reopen: false, beside_memory: false }
     }
 
     /// With re-opening.
     #[must_use]
     pub fn reopening(mut self) -> Self {
         self.reopen = true;
+        self
+    }
+
+    /// With the engine in memory beside it.
+    #[must_use]
+    pub fn beside_memory(mut self) -> Self {
+        self.beside_memory = true;
         self
     }
 
@@ -109,7 +119,11 @@ pub async fn non_interference(
             Ok::<_, Violation>(seen)
         };
         let seen = observe(factory, &steps).await?;
-        let absent = observe(factory, &history::projected(&steps, &scope)).await?;
+        let projected = history::projected(&steps, &scope);
+        let mut absent = observe(factory, &projected).await?;
+        if settings.beside_memory {
+            absent.extend(observe(&MemoryFactory::new(), &projected).await?);
+        }
         let Some((whole, others)) = seen.split_first() else { continue };
         for other in others.iter().chain(&absent) {
             if let Some(difference) = whole.difference(other) {

@@ -1,0 +1,138 @@
+//! The in-memory form in a file beside the database: a cache, from which an index opens at once (R10).
+//!
+//! It says of which transaction it is. What is missing, of another version, damaged or cut off is as
+//! if it were not there.
+
+mod blocks;
+mod values;
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::fingerprint::Fingerprint;
+use crate::inverted::Generation;
+
+pub(crate) use blocks::{Reader, Writer};
+pub(crate) use values::{array, number, put_number, put_word, word};
+
+/// What the file begins with; the last byte is the version of the format.
+const MAGIC: [u8; 8] = *b"kuhakuS\x01";
+/// The name of the file.
+const NAME: &str = "index.snapshot";
+
+/// Where the snapshot of the index in a folder is.
+pub(crate) fn path(folder: &Path) -> PathBuf {
+    folder.join(NAME)
+}
+
+/// Writes a snapshot of a generation beside the one that is there, and moves it into its place.
+/// `mark` tells which transaction the generation shows. Several processes may try at once: one wins.
+pub(crate) fn write(
+    generation: &Generation,
+    mark: &[u8],
+    fingerprint: &Fingerprint,
+    folder: &Path,
+    create: impl FnOnce(&Path) -> io::Result<File>,
+) -> io::Result<()> {
+    remove_drafts(folder);
+    let draft = folder.join(format!("{NAME}-{}", std::process::id()));
+    let written = (|| {
+        let mut file = create(&draft)?;
+        file.set_len(0)?;
+        file.write_all(&MAGIC)?;
+        let mut writer = Writer::new(file);
+        writer.block(mark)?;
+        writer.block(&shape(fingerprint))?;
+        generation.encode(&mut writer)?;
+        writer.finish()?;
+        fs::rename(&draft, path(folder))
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+/// What killed processes have left, or what another is writing just now, which then fails to move it.
+fn remove_drafts(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(NAME));
+        if rest.is_some_and(|rest| rest.starts_with('-')) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Removes the snapshot of the index in a folder, and what is left of attempts at one.
+pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+    remove_drafts(folder);
+    match fs::remove_file(path(folder)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// What a look for a snapshot has found.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    /// A generation, and the mark of the transaction that it shows.
+    Whole(Generation, Vec<u8>),
+    /// Of another index, of a transaction that is not trusted, or of another version.
+    Foreign,
+    /// Not what was written.
+    Damaged,
+    /// There is none.
+    Missing,
+}
+
+impl Opened {
+    /// Says that a snapshot is of this transaction, whatever it shows: a seeded fault.
+    pub(crate) fn current(self, mark: Option<&[u8]>) -> Self {
+        match (self, mark) {
+            (Self::Whole(generation, _), Some(mark)) => Self::Whole(generation, mark.to_vec()),
+            (other, _) => other,
+        }
+    }
+}
+
+/// Reads the snapshot of the index in a folder, if `trusted` says so of its mark.
+pub(crate) fn open(
+    folder: &Path,
+    fingerprint: &Fingerprint,
+    trusted: impl FnOnce(&[u8]) -> bool,
+) -> Opened {
+    let Ok(mut file) = File::open(path(folder)) else { return Opened::Missing };
+    let mut magic = [0; MAGIC.len()];
+    if file.read_exact(&mut magic).is_err() {
+        return Opened::Damaged;
+    }
+    if magic != MAGIC {
+        return Opened::Foreign;
+    }
+    let Some(mut reader) = Reader::new(file) else { return Opened::Damaged };
+    let Some(mark) = reader.block().map(<[u8]>::to_vec) else { return Opened::Damaged };
+    match reader.block() {
+        None => return Opened::Damaged,
+        Some(found) if found != shape(fingerprint) || !trusted(&mark) => return Opened::Foreign,
+        Some(_) => {}
+    }
+    let generation = Generation::decode(&mut reader);
+    match generation.zip(reader.finished()) {
+        Some((generation, ())) => Opened::Whole(generation, mark),
+        None => Opened::Damaged,
+    }
+}
+
+/// A fingerprint as bytes that differ when it differs.
+fn shape(fingerprint: &Fingerprint) -> Vec<u8> {
+    let Fingerprint { tokenizer, language, masker, chunker, embedder } = fingerprint;
+    let mut bytes = Vec::new();
+    let words = [tokenizer.as_str(), language.as_str(), masker, chunker];
+    for part in words.into_iter().chain(embedder.as_deref()) {
+        put_word(part, &mut bytes);
+    }
+    bytes
+}
