@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
+use kuhaku_core::TraceId;
+use tracing::Instrument as _;
+
 use crate::answer::{Answer, SearchAnswer};
 use crate::engine::RagEngine;
 use crate::error::{Adopt as _, Result};
-use crate::record::{ASK, RequestRecord, SEARCH, wait};
+use crate::observed::Event;
+use crate::record::{RequestRecord, wait};
 use crate::request::AskRequest;
 
 impl RagEngine {
@@ -15,9 +19,16 @@ impl RagEngine {
     /// Those of the index, of a custom retriever and of the model; with a strict audit, its own when
     /// the record could not be written. Having no answer is no error: see [`Answer::mode`].
     pub async fn ask(&self, request: &AskRequest) -> Result<Answer> {
-        let mut record = RequestRecord::begin(&self.audit, ASK, request);
-        let result = self.answer(request, &mut record).await;
-        self.end(record, result).await
+        let mut record = RequestRecord::begin(&self.audit, &self.runtime, Event::Ask, request);
+        let id = self.trace_id(request, &mut record);
+        let bound = id.as_ref().cloned().unwrap_or_else(|_| TraceId::unknown());
+        let asking = async move {
+            let span = record.span();
+            let answering = async { self.answer(request, id?, &mut record).await };
+            let result = answering.instrument(span).await;
+            self.end(record, result).await
+        };
+        bound.bind(asking).await
     }
 
     /// Finds chunks without answering.
@@ -26,9 +37,26 @@ impl RagEngine {
     /// Those of the index and of a custom retriever; with a strict audit, its own when the record
     /// could not be written.
     pub async fn search(&self, request: &AskRequest) -> Result<SearchAnswer> {
-        let mut record = RequestRecord::begin(&self.audit, SEARCH, request);
-        let result = self.find(request, &mut record).await;
-        self.end(record, result).await
+        let mut record = RequestRecord::begin(&self.audit, &self.runtime, Event::Search, request);
+        let id = self.trace_id(request, &mut record);
+        let bound = id.as_ref().cloned().unwrap_or_else(|_| TraceId::unknown());
+        let searching = async move {
+            let span = record.span();
+            let finding = async { self.find(request, id?, &mut record).await };
+            let result = finding.instrument(span).await;
+            self.end(record, result).await
+        };
+        bound.bind(searching).await
+    }
+
+    /// The id of a request: the caller's, else that of the work that it is part of, else a new one.
+    fn trace_id(&self, request: &AskRequest, record: &mut RequestRecord) -> Result<TraceId> {
+        let id = match request.trace_id.clone().or_else(TraceId::current) {
+            Some(id) => id,
+            None => self.runtime.trace_id().adopt()?,
+        };
+        record.trace_id(&id);
+        Ok(id)
     }
 
     /// Waits until the records of all requests that have ended are written; `limit` bounds the time

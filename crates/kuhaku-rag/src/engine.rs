@@ -8,6 +8,7 @@ use kuhaku_core::{
     AuditLog, ChatRequest, Fence, InjectionGuard, LlmProvider, Masker, Redactions, Runtime, TraceId,
 };
 use kuhaku_index::{ChunkIndex, ChunkReader, Filter};
+use tracing::Span;
 
 use crate::answer::{
     Answer, Citation, Found, JSON_VERSION, Mode, Retrieved, SearchAnswer, Skipped, Source, Timings,
@@ -18,6 +19,7 @@ use crate::diversity::diversify;
 use crate::error::{Adopt as _, Result};
 use crate::extract::extract;
 use crate::messages::Messages;
+use crate::observed;
 use crate::prompt::{Canary, Prompt, is_no_answer, user};
 use crate::question::Question;
 use crate::record::RequestRecord;
@@ -85,9 +87,10 @@ impl RagEngine {
     pub(crate) async fn answer(
         &self,
         request: &AskRequest,
+        trace_id: TraceId,
         record: &mut RequestRecord,
     ) -> Result<Answer> {
-        let asked = self.read(request, record)?;
+        let asked = self.read(request, trace_id, record);
         let mut answer = self.respond(request, &asked, record).await?;
         answer.timings.total = record.begun().elapsed();
         record.answered(&answer);
@@ -128,12 +131,16 @@ impl RagEngine {
         }
         let begun = Instant::now();
         let written = match &self.model {
-            Some(model) => self.generate(model, asked, &evidence, &mut answer, record).await?,
+            Some(model) => {
+                let writing = self.generate(model, asked, &evidence, &mut answer, record);
+                observed::generate(&self.runtime).run(writing).await?
+            }
             None => {
                 answer.skipped.push(Skipped::new("generate", "no_model"));
                 let limit = self.settings.extractive_sentences;
-                extract(&found.question, &evidence, reader.analyzer(), limit)
-                    .map(|text| (Mode::Extractive, text))
+                let text = observed::extract(&self.runtime)
+                    .measure(|_| extract(&found.question, &evidence, reader.analyzer(), limit));
+                text.map(|text| (Mode::Extractive, text))
             }
         };
         answer.timings.generate = begun.elapsed();
@@ -148,9 +155,10 @@ impl RagEngine {
     pub(crate) async fn find(
         &self,
         request: &AskRequest,
+        trace_id: TraceId,
         record: &mut RequestRecord,
     ) -> Result<SearchAnswer> {
-        let asked = self.read(request, record)?;
+        let asked = self.read(request, trace_id, record);
         let (mut skipped, mut hits) = (Vec::new(), Vec::new());
         match self.screen(&asked, record) {
             Some(Stop::Blank) => skipped.push(Skipped::new("retrieve", "empty_query")),
@@ -185,17 +193,16 @@ impl RagEngine {
     }
 
     /// The question that is asked, masked, under its trace id.
-    fn read(&self, request: &AskRequest, record: &mut RequestRecord) -> Result<Asked> {
-        let trace_id = match &request.trace_id {
-            Some(id) => id.clone(),
-            None => self.runtime.trace_id().adopt()?,
-        };
-        record.trace_id(&trace_id);
-        let masked = self.masker.mask(shorten(&request.question));
+    fn read(&self, request: &AskRequest, trace_id: TraceId, record: &mut RequestRecord) -> Asked {
+        let masked = observed::mask(&self.runtime).measure(|span| {
+            let masked = self.masker.mask(shorten(&request.question));
+            span.record("kuhaku.redactions", masked.redactions().total());
+            masked
+        });
         record.question(&request.question, &masked);
         redactions::count(&self.runtime, masked.redactions());
         let (question, _, redactions) = masked.into_parts();
-        Ok(Asked { question: question.trim().into(), redactions, trace_id })
+        Asked { question: question.trim().into(), redactions, trace_id }
     }
 
     /// Why a question is not searched for, if it is not.
@@ -204,7 +211,11 @@ impl RagEngine {
             record.reason("empty_question");
             return Some(Stop::Blank);
         }
-        let family = self.guard.screen(&asked.question).blocked()?;
+        let family = observed::guard(&self.runtime).measure(|span| {
+            let family = self.guard.screen(&asked.question).blocked();
+            span.record("kuhaku.guard", family.map(|family| family.as_str()));
+            family
+        })?;
         record.attack(family);
         record.reason("question_held_back");
         Some(Stop::Attack)
@@ -239,8 +250,21 @@ impl RagEngine {
         }
     }
 
-    /// Chunks for a question, best first: found in scope, checked again, made diverse, cut, weighed.
+    /// Chunks for a question, best first.
     async fn retrieve(
+        &self,
+        request: &AskRequest,
+        asked: &Asked,
+        filter: Filter,
+        reader: &Arc<dyn ChunkReader>,
+        record: &mut RequestRecord,
+    ) -> Result<Retrieval> {
+        let finding = self.weigh(request, asked, filter, reader, record);
+        observed::retrieve(&self.runtime).run(finding).await
+    }
+
+    /// Found in scope, checked again, made diverse, cut, weighed.
+    async fn weigh(
         &self,
         request: &AskRequest,
         asked: &Asked,
@@ -259,6 +283,7 @@ impl RagEngine {
         hits.retain(|hit| seen.insert(hit.chunk.id.clone()));
         let hits = diversify(hits, self.settings.max_chunks_per_document, top_k);
         record.found(hits.iter(), record.begun().elapsed());
+        Span::current().record("kuhaku.hits", hits.len());
         let question = Question::read(&asked.question, reader.as_ref()).await?;
         let weigh = |hit: Hit| {
             let coverage = question.coverage_of(&hit.chunk, reader.analyzer());
@@ -309,7 +334,11 @@ impl RagEngine {
         }
         answer.sources =
             evidence.iter().enumerate().map(|(at, hit)| Source::new(tag(at + 1), hit)).collect();
-        let cited = citations(&answer.text, evidence.len());
+        let cited = observed::cite(&self.runtime).measure(|span| {
+            let cited = citations(&answer.text, evidence.len());
+            span.record("kuhaku.citations", cited.valid.len());
+            cited
+        });
         let source = |number: &usize| answer.sources.get(number.checked_sub(1)?);
         answer.citations = cited.valid.iter().filter_map(source).map(Citation::new).collect();
         if cited.invalid.is_empty() {

@@ -66,6 +66,7 @@ mod extract;
 mod ingest;
 mod location;
 mod messages;
+mod observed;
 mod prompt;
 mod question;
 mod record;

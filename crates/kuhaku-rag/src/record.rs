@@ -4,20 +4,17 @@ use std::time::{Duration, Instant};
 
 use kuhaku_core::{
     AuditCode, AuditError, AuditErrorKind, AuditField, AuditGuard, AuditId, AuditLog, AuthContext,
-    GuardFamily, Masked, Redactions, TraceId, Usage,
+    GuardFamily, Masked, Redactions, Runtime, TraceId, Usage,
 };
 use tokio::runtime::Handle;
+use tracing::Span;
 
 use crate::answer::{Answer, Mode, SearchAnswer};
 use crate::error::{Adopt as _, Error, Result};
+use crate::observed::{Event, Observed};
 use crate::request::AskRequest;
 use crate::retrieve::Hit;
 use crate::withheld::Withheld;
-
-/// The event of a question.
-pub(crate) const ASK: AuditCode = AuditCode::new("ask");
-/// The event of a search.
-pub(crate) const SEARCH: AuditCode = AuditCode::new("search");
 
 const ABSTAINED: AuditField<bool> = AuditField::new("abstained");
 const CITED: AuditField<Vec<AuditId>> = AuditField::new("cited");
@@ -39,6 +36,7 @@ const WITHHELD: AuditField<usize> = AuditField::new("withheld");
 #[derive(Debug)]
 pub(crate) struct RequestRecord {
     guard: AuditGuard,
+    observed: Option<Observed>,
     begun: Instant,
     outcome: AuditCode,
     strict: bool,
@@ -46,12 +44,18 @@ pub(crate) struct RequestRecord {
 }
 
 impl RequestRecord {
-    pub(crate) fn begin(log: &AuditLog, event: AuditCode, request: &AskRequest) -> Self {
+    pub(crate) fn begin(
+        log: &AuditLog,
+        runtime: &Runtime,
+        event: Event,
+        request: &AskRequest,
+    ) -> Self {
         let caller = AuthContext::new(&request.identity, request.scope.roles().clone());
         let trace_id = request.trace_id.clone().unwrap_or_else(TraceId::unknown);
-        let guard = log.begin(event, &trace_id, &caller);
+        let guard = log.begin(AuditCode::new(event.as_str()), &trace_id, &caller);
         Self {
             guard,
+            observed: Some(Observed::begin(runtime, event)),
             begun: Instant::now(),
             outcome: AuditCode::ERROR,
             strict: log.is_strict(),
@@ -66,6 +70,12 @@ impl RequestRecord {
 
     pub(crate) fn trace_id(&mut self, trace_id: &TraceId) {
         self.guard.trace_id(trace_id);
+        self.observe(|observed| observed.trace_id(trace_id));
+    }
+
+    /// The span of the request.
+    pub(crate) fn span(&self) -> Span {
+        self.observed.as_ref().map_or_else(Span::none, Observed::span)
     }
 
     /// The question as it came, and masked.
@@ -82,6 +92,7 @@ impl RequestRecord {
     /// Which of the ways to its outcome the request took.
     pub(crate) fn reason(&mut self, reason: &'static str) {
         self.guard.set(REASON, AuditCode::new(reason));
+        self.observe(|observed| observed.reason(reason));
     }
 
     /// What was found within the scope, and how long that took.
@@ -133,6 +144,13 @@ impl RequestRecord {
     fn ended(&mut self, outcome: AuditCode) {
         self.guard.set(TOTAL_MS, milliseconds(self.begun.elapsed()));
         self.outcome = outcome;
+        if outcome != AuditCode::ERROR {
+            self.observe(Observed::succeeded);
+        }
+    }
+
+    fn observe(&mut self, observe: impl FnOnce(&mut Observed)) {
+        self.observed.as_mut().map(observe);
     }
 
     /// Has what is withheld counted when the answer is there.
@@ -147,6 +165,7 @@ impl RequestRecord {
     /// The answer goes out before the record: whatever comes now, this is how the request ended.
     pub(crate) fn given(&mut self) {
         self.guard.outcome(self.outcome);
+        self.observed = None;
     }
 
     /// How many chunks would have counted for somebody who sees everything.
@@ -170,6 +189,7 @@ impl RequestRecord {
     /// Hands over the record of a request that has failed. An error only in a strict log.
     pub(crate) async fn fail(mut self, error: &Error) -> Result<()> {
         self.guard.error(error.code());
+        self.observe(|observed| observed.failed(error.code()));
         self.ended(AuditCode::ERROR);
         self.finish().await
     }
