@@ -36,11 +36,14 @@
 //! - Usage that a service did not report is absent, never zero.
 //! - A stream that ends without [`ChatEvent::End`] was cut, and says so.
 
+mod access;
 mod anthropic;
 mod builder;
+mod candidates;
 mod connection;
 mod credentials;
 mod dialect;
+mod embedder_builder;
 mod embeddings;
 mod excess;
 mod fault;
@@ -65,7 +68,8 @@ mod vertex;
 mod words;
 
 pub use builder::ModelBuilder;
-pub use embeddings::EmbedderBuilder;
+pub use candidates::ServiceCandidates;
+pub use embedder_builder::EmbedderBuilder;
 pub use service::Service;
 pub use settings::LlmSettings;
 

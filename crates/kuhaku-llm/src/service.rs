@@ -109,6 +109,14 @@ impl FromStr for Service {
     }
 }
 
+/// The error of a build without Vertex AI.
+#[cfg(not(feature = "vertex"))]
+pub(crate) fn vertex_is_absent(access: &crate::access::Access) -> Error {
+    access
+        .unusable("Vertex AI is not part of this build")
+        .next("turn on the feature `vertex`, or choose another provider")
+}
+
 fn nearest(wanted: &str) -> Option<Service> {
     /// More edits than this is another word.
     const MOST_EDITS: usize = 3;

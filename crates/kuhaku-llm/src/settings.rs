@@ -1,9 +1,16 @@
 //! The settings of models, services and calls.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use kuhaku_core::{BreakerPolicy, Resilience, Runtime};
+use kuhaku_core::{
+    BreakerPolicy, Error, ErrorKind, HttpClient, LlmProvider, Resilience, Result, Runtime,
+};
 use secrecy::SecretString;
+
+use crate::builder::ModelBuilder;
+use crate::service::Service;
 
 kuhaku_core::settings! {
     /// Settings of the services that models are asked of: top level, variables `KUHAKU_…`.
@@ -40,6 +47,8 @@ kuhaku_core::settings! {
         ollama_base_url: String = "http://localhost:11434".into(), alias "OLLAMA_HOST";
         /// The model of Ollama. Without it, the newest that is pulled.
         ollama_model: Option<String> = None;
+        /// How long Ollama keeps a model loaded: seconds, or a text such as `5m`.
+        ollama_keep_alive: Option<String> = None;
         /// The key of Anthropic.
         anthropic_api_key: Option<SecretString> = None, alias "ANTHROPIC_API_KEY";
         /// The model of Anthropic.
@@ -68,6 +77,9 @@ kuhaku_core::settings! {
         vertex_project: Option<String> = None, alias "GOOGLE_CLOUD_PROJECT";
         /// The location of Vertex AI.
         vertex_location: String = "us-central1".into(), alias "GOOGLE_CLOUD_LOCATION";
+        /// The key file that opens Vertex AI: of a service account, or of a person who has logged in.
+        /// Without one, the machine is asked who it is.
+        vertex_credentials_file: Option<PathBuf> = None, alias "GOOGLE_APPLICATION_CREDENTIALS";
         /// The model of Vertex AI.
         vertex_model: String = "gemini-2.5-flash".into();
         /// Where text-generation-inference is. With `/v1` at its end, messages go to its chat
@@ -96,6 +108,101 @@ kuhaku_core::settings! {
 }
 
 impl LlmSettings {
+    /// The provider that `id` names: a service, or a service, a colon and a model, as candidates and
+    /// decisions are named. Nothing is called.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidSettings`] when there is no such service, which names the nearest one;
+    /// when a key, an address or a model is missing, which names the variable; or when the service
+    /// is not part of this build, which names the feature.
+    pub fn provider(
+        &self,
+        id: &str,
+        http: &HttpClient,
+        runtime: &Runtime,
+    ) -> Result<Arc<dyn LlmProvider>> {
+        let (service, model) = match id.split_once(':') {
+            Some((service, model)) => (service.parse()?, Some(model)),
+            None => (id.parse()?, None),
+        };
+        let resilience = self.resilience(runtime);
+        self.builder(service, model)?.resilience(resilience).build(http, runtime)
+    }
+
+    /// Address, key and model of a service; `model` comes before the one that is set.
+    fn builder(&self, service: Service, model: Option<&str>) -> Result<ModelBuilder> {
+        let set = self.service(service);
+        let model = model.or(set.model).unwrap_or_default();
+        let mut builder = ModelBuilder::new(service, model)
+            .attempt_timeout(Duration::from_secs(self.llm_timeout_seconds))
+            .idle_timeout(Duration::from_secs(self.llm_idle_timeout_seconds));
+        if let Some(url) = set.base_url {
+            builder = builder.base_url(url);
+        }
+        if let Some(key) = set.key {
+            builder = builder.key(key.clone());
+        }
+        if let Some(tokens) = self.llm_context_tokens {
+            builder = builder.context_tokens(tokens);
+        }
+        match service {
+            Service::Ollama => Ok(match &self.ollama_keep_alive {
+                Some(time) => builder.keep_alive(time),
+                None => builder,
+            }),
+            Service::Vertex => {
+                if let Some(project) = &self.vertex_project {
+                    builder = builder.project(project);
+                }
+                if let Some(path) = &self.vertex_credentials_file {
+                    builder = builder.key(key_file(path)?);
+                }
+                Ok(builder.location(&self.vertex_location))
+            }
+            _ => Ok(builder),
+        }
+    }
+
+    /// What is set for a service.
+    pub(crate) fn service(&self, service: Service) -> ServiceSettings<'_> {
+        let (model, base_url, key) = match service {
+            Service::Anthropic => (
+                Some(&self.anthropic_model),
+                Some(&self.anthropic_base_url),
+                &self.anthropic_api_key,
+            ),
+            Service::Groq => {
+                (Some(&self.groq_model), Some(&self.groq_base_url), &self.groq_api_key)
+            }
+            Service::HuggingFace => (
+                Some(&self.huggingface_model),
+                self.huggingface_base_url.as_ref(),
+                &self.huggingface_api_key,
+            ),
+            Service::Ollama => (self.ollama_model.as_ref(), Some(&self.ollama_base_url), &None),
+            Service::OpenAi => {
+                (Some(&self.openai_model), Some(&self.openai_base_url), &self.openai_api_key)
+            }
+            Service::OpenAiCompat => (
+                self.openai_compat_model.as_ref(),
+                self.openai_compat_base_url.as_ref(),
+                &self.openai_compat_api_key,
+            ),
+            Service::OpenRouter => (
+                Some(&self.openrouter_model),
+                Some(&self.openrouter_base_url),
+                &self.openrouter_api_key,
+            ),
+            Service::Vertex => (Some(&self.vertex_model), None, &None),
+        };
+        let filled = |text: &&str| !text.trim().is_empty();
+        ServiceSettings {
+            model: model.map(String::as_str).filter(filled),
+            base_url: base_url.map(String::as_str).filter(filled),
+            key: key.as_ref(),
+        }
+    }
+
     /// How calls are made under these settings.
     pub fn resilience(&self, runtime: &Runtime) -> Resilience {
         let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -117,3 +224,25 @@ impl LlmSettings {
         ))
     }
 }
+
+/// What is set for one service; blank texts are none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ServiceSettings<'a> {
+    pub(crate) model: Option<&'a str>,
+    pub(crate) base_url: Option<&'a str>,
+    pub(crate) key: Option<&'a SecretString>,
+}
+
+fn key_file(path: &Path) -> Result<SecretString> {
+    // A path that was given is one of the user's own settings and may be shown.
+    let content = std::fs::read_to_string(path).map_err(|source| {
+        let tried = format!("read the key file `{}`", path.display());
+        Error::new(ErrorKind::InvalidSettings, tried, "it cannot be opened as text")
+            .next("check KUHAKU_VERTEX_CREDENTIALS_FILE or GOOGLE_APPLICATION_CREDENTIALS")
+            .caused_by(source)
+    })?;
+    Ok(content.into())
+}
+
+#[cfg(test)]
+mod tests;

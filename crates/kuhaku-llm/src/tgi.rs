@@ -124,3 +124,23 @@ fn read_details(body: &Value, draft: &mut Draft) {
     }
     draft.closing = Closing::Reached;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// HY-64: the part about request and reply.
+    #[test]
+    fn one_text_goes_to_generate_as_it_is() {
+        let request = ChatRequest::new("", "P").temperature(0.0).max_output_tokens(50);
+        let wire = Tgi.wire(&request, false).unwrap();
+        assert_eq!(wire.path, "/generate");
+        let parameters = json!({"max_new_tokens": 50, "do_sample": false, "details": true});
+        assert_eq!(wire.body, json!({"inputs": "P", "parameters": parameters}));
+        for reply in [json!({"generated_text": "hi"}), json!([{"generated_text": "hi"}])] {
+            let mut draft = Draft::default();
+            TgiReader.reply(&reply, &mut draft).unwrap();
+            assert_eq!((draft.text.as_str(), draft.finish), ("hi", None));
+        }
+    }
+}

@@ -1,10 +1,9 @@
 //! Embeddings over HTTP.
 
-mod builder;
 mod dialect;
 mod embedder;
 mod vectors;
 
-pub use builder::EmbedderBuilder;
 pub(crate) use dialect::{EmbeddingDialect, Purpose};
+pub(crate) use embedder::HttpEmbedder;
 pub(crate) use vectors::vector;

@@ -1,6 +1,5 @@
 //! Google's application-default credentials: from a key file or the metadata server to a token.
 
-mod access;
 mod assertion;
 mod endpoint;
 mod exchange;
@@ -10,6 +9,5 @@ mod source;
 mod tests;
 mod token;
 
-pub(crate) use access::Access;
 pub(crate) use identity::Identity;
 pub(crate) use source::ApplicationDefault;

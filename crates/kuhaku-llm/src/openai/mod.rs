@@ -3,6 +3,7 @@
 
 mod address;
 mod body;
+mod embeddings;
 mod reader;
 
 use kuhaku_core::{Capabilities, ChatRequest, ReplyFormat};
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::address::{Endpoint, address};
 pub(crate) use self::body::transcript;
+pub(crate) use self::embeddings::OpenAiEmbeddings;
 use self::reader::ChoiceReader;
 use crate::dialect::{Dialect, Framing, Native, Reader, Wire};
 use crate::fault::Fault;
@@ -87,7 +89,12 @@ impl OpenAi {
             (ReplyFormat::Json, _) if self.service == Service::OpenAiCompat => None,
             (ReplyFormat::Json, _) => Some(json!({"type": "json_object"})),
             (ReplyFormat::JsonSchema(schema), SchemaForm::Strict) => {
-                Some(named(strict(schema)?.schema, true))
+                let strict = strict(schema)?;
+                if !strict.dropped.is_empty() {
+                    let keywords = strict.dropped.join(", ");
+                    tracing::debug!(keywords, "a schema was sent without these rules");
+                }
+                Some(named(strict.schema, true))
             }
             (ReplyFormat::JsonSchema(schema), SchemaForm::Whole) => {
                 Some(named(schema.clone(), self.service != Service::Groq))
@@ -141,7 +148,7 @@ impl Dialect for OpenAi {
     }
 
     fn reader(&self, _: &ChatRequest) -> Box<dyn Reader> {
-        Box::new(ChoiceReader::default())
+        Box::new(ChoiceReader)
     }
 
     fn failure(&self, status: u16, body: &Value) -> Fault {

@@ -8,7 +8,7 @@ use crate::fault::Fault;
 use crate::words::Words;
 
 /// Reads the first choice.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ChoiceReader;
 
 impl Reader for ChoiceReader {

@@ -1,4 +1,4 @@
-//! OpenAI's strict subset of JSON Schema, and the way back.
+//! OpenAI's strict subset of JSON Schema.
 //!
 //! There every object lists all its properties as required and allows no others, and few keywords
 //! exist. What can be said in a description is moved there; what cannot be said at all makes the
@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 /// Deeper schemas are for the prompt.
-const DEEPEST: usize = 64;
+pub(super) const DEEPEST: usize = 64;
 
 /// Keywords that the subset has, beside those that need work.
 const KEPT: [&str; 14] = [
@@ -181,14 +181,14 @@ fn close(
     Some(())
 }
 
-fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
+pub(super) fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
     required.is_some_and(|names| names.iter().any(|required| required == name))
 }
 
 /// Whether the schema itself says that null is a value. References are not followed: at worst a
 /// null that was allowed is left out.
-fn allows_null(schema: &Value) -> bool {
+pub(super) fn allows_null(schema: &Value) -> bool {
     let null = |value: &Value| value == "null" || value.is_null();
     let listed = |name: &str, is: &dyn Fn(&Value) -> bool| match schema.get(name) {
         Some(Value::Array(values)) => values.iter().any(is),
@@ -200,71 +200,6 @@ fn allows_null(schema: &Value) -> bool {
         || ["anyOf", "oneOf"]
             .iter()
             .any(|name| schema.get(*name).is_some() && listed(name, &allows_null))
-}
-
-/// Takes out the nulls that stand for absent properties, since the subset has no other way to leave
-/// one out. Gives whether the value changed.
-pub(crate) fn lift(value: &mut Value, schema: &Value) -> bool {
-    let mut lifting = Lifting { root: schema, steps: MOST_STEPS, changed: false };
-    lifting.lift(value, schema);
-    lifting.changed
-}
-
-/// References may lead to each other in ways that never end; real schemas and replies need less.
-const MOST_STEPS: u32 = 100_000;
-
-struct Lifting<'a> {
-    root: &'a Value,
-    steps: u32,
-    changed: bool,
-}
-
-impl Lifting<'_> {
-    /// A value deeper down starts with the whole depth again: the value's own depth ends it.
-    fn lift(&mut self, value: &mut Value, schema: &Value) {
-        self.lift_within(value, schema, DEEPEST);
-    }
-
-    fn lift_within(&mut self, value: &mut Value, schema: &Value, depth: usize) {
-        let (Some(steps), Some(depth)) = (self.steps.checked_sub(1), depth.checked_sub(1)) else {
-            return;
-        };
-        self.steps = steps;
-        if let Some(path) = schema.get("$ref").and_then(Value::as_str) {
-            let root = self.root;
-            if let Some(target) = path.strip_prefix('#').and_then(|path| root.pointer(path)) {
-                self.lift_within(value, target, depth);
-            }
-        }
-        for name in ["anyOf", "oneOf"] {
-            for branch in schema.get(name).and_then(Value::as_array).into_iter().flatten() {
-                self.lift_within(value, branch, depth);
-            }
-        }
-        match value {
-            Value::Object(fields) => self.lift_fields(fields, schema),
-            Value::Array(values) => {
-                if let Some(items) = schema.get("items") {
-                    values.iter_mut().for_each(|value| self.lift(value, items));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn lift_fields(&mut self, fields: &mut Map<String, Value>, schema: &Value) {
-        let Some(from) = schema.as_object() else { return };
-        let properties = from.get("properties").and_then(Value::as_object);
-        for (name, schema) in properties.into_iter().flatten() {
-            let absent = fields.get(name).is_some_and(Value::is_null);
-            if absent && !is_required(from, name) && !allows_null(schema) {
-                fields.remove(name);
-                self.changed = true;
-            } else if let Some(field) = fields.get_mut(name) {
-                self.lift(field, schema);
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -340,29 +275,5 @@ mod tests {
         ] {
             assert_eq!(strict(&schema), None, "{schema}");
         }
-    }
-
-    #[test]
-    fn nulls_that_stand_for_nothing_are_taken_out_again() {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "a": {"type": "string"},
-                "b": {"type": ["string", "null"]},
-                "c": {"type": "string"},
-                "list": {"type": "array", "items": {"$ref": "#/$defs/item"}},
-                "self": {"$ref": "#"},
-            },
-            "required": ["c"],
-            "$defs": {"item": {"anyOf": [{"$ref": "#/$defs/item"}, {
-                "type": "object", "properties": {"d": {"type": "integer"}},
-            }]}},
-        });
-        let mut value = json!({
-            "a": null, "b": null, "c": null, "list": [{"d": null}, {"d": 1}], "self": {"a": null},
-        });
-        assert!(lift(&mut value, &schema));
-        assert_eq!(value, json!({"b": null, "c": null, "list": [{}, {"d": 1}], "self": {}}));
-        assert!(!lift(&mut value, &schema));
     }
 }
