@@ -48,7 +48,7 @@ const VERSION_1: &str = include_str!("version_1.sql");
 
 /// D25
 #[tokio::test]
-async fn an_index_of_version_1_opens_with_all_that_it_holds() {
+async fn an_index_of_version_1_is_migrated_with_all_that_it_holds() {
     let folder = tempfile::tempdir().unwrap();
     execute(folder.path(), VERSION_1).await;
     let index = SqliteIndex::open(options(folder.path())).await.unwrap();
@@ -68,7 +68,8 @@ async fn an_index_of_version_1_opens_with_all_that_it_holds() {
     let maintenance = index.maintenance();
     assert_eq!(maintenance.documents().await.unwrap().len(), 2, "a retired one is none");
     assert_eq!(maintenance.quarantined().await.unwrap()[0].text, "delta");
-    assert!(index.usage().await.unwrap().last_commit.is_none());
+    let usage = index.usage().await.unwrap();
+    assert!(usage.format > 1 && usage.last_commit.is_some(), "it was migrated");
     index.apply(document("new", "alpha")).await.unwrap();
     index.close().await;
     let found = SqliteIndex::verify(&options(folder.path()), Depth::Full).await.unwrap();
