@@ -136,7 +136,9 @@ async fn after_compaction_nothing_of_a_removed_document_is_in_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     made(folder.path()).await;
     let index = SqliteIndex::open(options(folder.path())).await.unwrap();
+    // So many that the snapshot is written anew.
     index.apply(batch(900..901, "zanzibar")).await.unwrap();
+    index.apply(batch(400..420, "second")).await.unwrap();
     index.close().await;
     let holds = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
