@@ -18,7 +18,7 @@ mod vertex;
 use kuhaku_testkit::providers::conformance;
 use openai::Case;
 
-/// LLM-01, LLM-04, LLM-06, LLM-13, LLM-14
+/// LLM-01, LLM-06, LLM-13, LLM-14
 #[tokio::test]
 async fn openai_conforms() {
     conformance(&Case::openai()).await.assert_conforms();
