@@ -11,6 +11,7 @@ use crate::error::{Adopt as _, Result};
 use crate::observed::Event;
 use crate::record::{RequestRecord, wait};
 use crate::request::AskRequest;
+use crate::streaming::{AnswerStream, Outlet};
 
 impl RagEngine {
     /// Answers a question.
@@ -19,12 +20,35 @@ impl RagEngine {
     /// Those of the index, of a custom retriever and of the model; with a strict audit, its own when
     /// the record could not be written. Having no answer is no error: see [`Answer::mode`].
     pub async fn ask(&self, request: &AskRequest) -> Result<Answer> {
+        self.ask_through(request, None).await
+    }
+
+    /// Answers a question piece by piece; otherwise the same as [`ask`](Self::ask), records included.
+    ///
+    /// The pieces are checked and masked like the whole, so they come some words after the model has
+    /// written them. An answer that no model writes comes in one piece, and so does every answer under
+    /// a strict audit, whose record comes first.
+    ///
+    /// Nothing happens before the stream is polled. Dropping it ends the call of the model.
+    ///
+    /// # Errors
+    /// Within the stream, those of [`ask`](Self::ask), and `rag.partial_answer` when the model fails
+    /// after some text has been given.
+    pub fn ask_stream(&self, request: &AskRequest) -> AnswerStream {
+        let (engine, request) = (self.clone(), request.clone());
+        AnswerStream::new(|outlet| async move {
+            let outlet = (!engine.audit.is_strict()).then_some(&outlet);
+            engine.ask_through(&request, outlet).await
+        })
+    }
+
+    async fn ask_through(&self, request: &AskRequest, outlet: Option<&Outlet>) -> Result<Answer> {
         let mut record = RequestRecord::begin(&self.audit, &self.runtime, Event::Ask, request);
         let id = self.trace_id(request, &mut record);
         let bound = id.as_ref().cloned().unwrap_or_else(|_| TraceId::unknown());
         let asking = async move {
             let span = record.span();
-            let answering = async { self.answer(request, id?, &mut record).await };
+            let answering = async { self.answer(request, id?, &mut record, outlet).await };
             let result = answering.instrument(span).await;
             self.end(record, result).await
         };

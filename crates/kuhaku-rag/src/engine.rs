@@ -4,9 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kuhaku_core::{
-    AuditLog, ChatRequest, Fence, InjectionGuard, LlmProvider, Masker, Redactions, Runtime, TraceId,
-};
+use kuhaku_core::{AuditLog, InjectionGuard, LlmProvider, Masker, Redactions, Runtime, TraceId};
 use kuhaku_index::{ChunkIndex, ChunkReader, Filter};
 use tracing::Span;
 
@@ -18,15 +16,18 @@ use crate::citation::{citations, tag};
 use crate::diversity::diversify;
 use crate::error::{Adopt as _, Result};
 use crate::extract::extract;
+use crate::generate::Call;
+use crate::limit::Limit;
 use crate::messages::Messages;
 use crate::observed;
-use crate::prompt::{Canary, Prompt, is_no_answer, user};
+use crate::prompt::Prompt;
 use crate::question::Question;
 use crate::record::RequestRecord;
 use crate::redactions;
 use crate::request::AskRequest;
 use crate::retrieve::{Hit, RetrievalRequest, Retriever};
 use crate::settings::{ModelSettings, RagSettings};
+use crate::streaming::Outlet;
 use crate::withheld::{Afterwards, Withheld};
 
 /// The longest question that is read, in bytes; the rest is cut off at a character.
@@ -54,8 +55,8 @@ pub struct RagEngine {
 }
 
 /// A question that has passed masking, and what belongs to its request.
-struct Asked {
-    question: String,
+pub(crate) struct Asked {
+    pub(crate) question: String,
     redactions: Redactions,
     trace_id: TraceId,
 }
@@ -89,9 +90,10 @@ impl RagEngine {
         request: &AskRequest,
         trace_id: TraceId,
         record: &mut RequestRecord,
+        outlet: Option<&Outlet>,
     ) -> Result<Answer> {
         let asked = self.read(request, trace_id, record);
-        let mut answer = self.respond(request, &asked, record).await?;
+        let mut answer = self.respond(request, &asked, record, outlet).await?;
         answer.timings.total = record.begun().elapsed();
         record.answered(&answer);
         Ok(answer)
@@ -102,6 +104,7 @@ impl RagEngine {
         request: &AskRequest,
         asked: &Asked,
         record: &mut RequestRecord,
+        outlet: Option<&Outlet>,
     ) -> Result<Answer> {
         let messages = &self.messages;
         if let Some(stop) = self.screen(asked, record) {
@@ -112,12 +115,13 @@ impl RagEngine {
         }
         let filter = self.filter(request);
         self.count_withheld(request, asked, &filter, record);
-        let reader = self.index.reader(&request.scope).await.adopt()?;
+        let limit = Limit::new(record.begun(), self.settings.request_timeout_seconds);
+        let reader = limit.of(async { self.index.reader(&request.scope).await.adopt() }).await?;
         if reader.visible_chunks() == 0 {
             record.reason("nothing_visible");
             return Ok(plain(asked, Mode::Empty, &messages.nothing_visible));
         }
-        let found = self.retrieve(request, asked, filter, &reader, record).await?;
+        let found = limit.of(self.retrieve(request, asked, filter, &reader, record)).await?;
         let mut answer = plain(asked, Mode::Abstained, &messages.no_match);
         answer.timings.retrieve = record.begun().elapsed();
         let retrieved = |weighed: &Weighed| Retrieved::new(&weighed.hit, weighed.coverage);
@@ -132,7 +136,8 @@ impl RagEngine {
         let begun = Instant::now();
         let written = match &self.model {
             Some(model) => {
-                let writing = self.generate(model, asked, &evidence, &mut answer, record);
+                let call = Call { model: model.as_ref(), limit, outlet };
+                let writing = self.generate(call, asked, &evidence, &mut answer, record);
                 observed::generate(&self.runtime).run(writing).await?
             }
             None => {
@@ -166,8 +171,12 @@ impl RagEngine {
             None => {
                 let filter = self.filter(request);
                 self.count_withheld(request, &asked, &filter, record);
-                let reader = self.index.reader(&request.scope).await.adopt()?;
-                hits = self.retrieve(request, &asked, filter, &reader, record).await?.hits;
+                let limit = Limit::new(record.begun(), self.settings.request_timeout_seconds);
+                let finding = async {
+                    let reader = self.index.reader(&request.scope).await.adopt()?;
+                    self.retrieve(request, &asked, filter, &reader, record).await
+                };
+                hits = limit.of(finding).await?.hits;
                 if hits.is_empty() {
                     record.reason("no_hits");
                 }
@@ -291,35 +300,6 @@ impl RagEngine {
         };
         let hits = hits.into_iter().map(weigh).collect();
         Ok(Retrieval { question, hits })
-    }
-
-    /// The model's answer; nothing when it says that the sources hold none.
-    async fn generate(
-        &self,
-        model: &Arc<dyn LlmProvider>,
-        asked: &Asked,
-        evidence: &[&Hit],
-        answer: &mut Answer,
-        record: &mut RequestRecord,
-    ) -> Result<Option<(Mode, String)>> {
-        let fence = Fence::new(&self.runtime).adopt()?;
-        let canary = Canary::new(&self.runtime).adopt()?;
-        let system = self.prompt.system(&canary);
-        let chat = ChatRequest::new(system, user(&fence, &self.masker, &asked.question, evidence))
-            .temperature(self.model_settings.llm_temperature as f32)
-            .max_output_tokens(self.model_settings.llm_max_tokens);
-        record.model(model.id());
-        let reply = model.chat(chat).await.adopt()?;
-        answer.usage = Some(reply.usage);
-        record.usage(reply.usage);
-        if is_no_answer(&reply.text) {
-            return Ok(None);
-        }
-        if canary.leaked_by(&reply.text) {
-            record.reason("reply_held_back");
-            return Ok(Some((Mode::Refused, self.messages.withheld.clone())));
-        }
-        Ok(Some((Mode::Generated, reply.text.trim().into())))
     }
 
     /// Puts a text into an answer, with its sources and its verified citations.

@@ -16,6 +16,8 @@ pub enum ErrorKind {
     Audit(kuhaku_core::AuditErrorKind),
     /// A custom retriever broke its contract.
     Retriever,
+    /// The model failed after a part of its answer had been given.
+    PartialAnswer,
 }
 
 impl Kind for ErrorKind {
@@ -26,6 +28,7 @@ impl Kind for ErrorKind {
             Self::Index(kind) => kind.code(),
             Self::Audit(kind) => kind.code(),
             Self::Retriever => "rag.retriever",
+            Self::PartialAnswer => "rag.partial_answer",
         }
     }
 
@@ -35,7 +38,7 @@ impl Kind for ErrorKind {
             Self::Ingest(kind) => kind.status(),
             Self::Index(kind) => kind.status(),
             Self::Audit(kind) => kind.status(),
-            Self::Retriever => Status::Permanent,
+            Self::Retriever | Self::PartialAnswer => Status::Permanent,
         }
     }
 }

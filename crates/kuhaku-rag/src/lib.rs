@@ -37,6 +37,7 @@
 //! | what became of them | [`IngestReport`], [`DocumentReport`], [`DocumentOutcome`] |
 //! | questions and searches | [`RagEngine`], [`AskRequest`] |
 //! | what comes back | [`Answer`], [`Mode`], [`SearchAnswer`], [`Source`], [`Citation`] |
+//! | the same piece by piece | [`AnswerStream`], [`AnswerEvent`] |
 //! | another way to find chunks | [`Retriever`], [`RetrievalRequest`], [`Hit`] |
 //! | the application's words | [`Prompt`], [`Messages`] |
 //! | settings | [`RagSettings`], [`ModelSettings`] |
@@ -50,8 +51,10 @@
 //! - R4, R5: all reads of one request go through one reader, made with the request's scope; whatever a
 //!   custom retriever returns is checked against it again.
 //! - R6: questions, titles and texts enter a prompt through a fence alone, their tags disarmed.
-//! - R7: masking and the injection guard have no switch.
+//! - R7: masking and the injection guard have no switch; no piece of an answer leaves before it has
+//!   passed what the whole passes.
 //! - R8: with an audit log, every question and search leaves one record, however it ends.
+//! - R12: `request_timeout_seconds` ends a request; dropping one ends the call of its model.
 //! - R9: raw signals stand on every hit; abstention is decided on coverage, which is absolute.
 //! - Ingesting a document again never widens who may see it by accident ([`TagRule`]).
 
@@ -63,10 +66,13 @@ mod diversity;
 mod engine;
 mod error;
 mod extract;
+mod generate;
 mod ingest;
+mod limit;
 mod location;
 mod messages;
 mod observed;
+mod pieces;
 mod prompt;
 mod question;
 mod record;
@@ -74,6 +80,7 @@ mod redactions;
 mod request;
 mod retrieve;
 mod settings;
+mod streaming;
 mod withheld;
 
 pub use answer::{
@@ -92,3 +99,4 @@ pub use prompt::Prompt;
 pub use request::AskRequest;
 pub use retrieve::{Hit, RetrievalRequest, Retriever, SparseRetriever};
 pub use settings::{ModelSettings, RagSettings};
+pub use streaming::{AnswerEvent, AnswerStream};

@@ -1,5 +1,6 @@
 //! What goes on record about a request (R8): codes, counts and ids, no content (R7).
 
+use std::error::Error as _;
 use std::time::{Duration, Instant};
 
 use kuhaku_core::{
@@ -116,6 +117,15 @@ impl RequestRecord {
         }
         if let Some(tokens) = usage.output_tokens {
             self.guard.set(OUTPUT_TOKENS, tokens);
+        }
+    }
+
+    /// A call of the model has failed: what it used, and why, when the failure of the request is
+    /// another.
+    pub(crate) fn failed_call(&mut self, error: &Error) {
+        self.usage(error.usage());
+        if let Some(cause) = error.source().and_then(|cause| cause.downcast_ref::<Error>()) {
+            self.reason(cause.code());
         }
     }
 

@@ -46,6 +46,10 @@ kuhaku_core::settings! {
         rag_confidence_threshold: f64 = 0.5, "from 0 to 1" => |share| (0.0..=1.0).contains(share);
         /// The most sentences of an extractive answer.
         extractive_sentences: usize = 3, "from 1 to 20" => |n| (1..=20).contains(n);
+        /// How long a question or a search may take in all, in seconds, the model and all its
+        /// attempts included.
+        request_timeout_seconds: f64 = 300.0, "above 0, at most 86400"
+            => |s| *s > 0.0 && *s <= 86_400.0;
     }
     check |settings, problems| {
         if settings.chunk_overlap >= settings.chunk_size {
