@@ -152,7 +152,7 @@ impl HttpClient {
         let limit = request.attempt_timeout;
         let end = Instant::now() + limit;
         // A model may think for as long as it likes after the head of its reply.
-        let stream = self.begin(request.idle_timeout(limit), end).await?;
+        let stream = self.begin(request, end, None).await?;
         let to = stream.to().to_owned();
         let late = |_| failure::of_attempt(&to, Phase::Body, limit);
         timeout_at(end, stream.collect(most)).await.map_err(late)?
@@ -164,23 +164,30 @@ impl HttpClient {
     /// Those of [`send`](Self::send) up to the head of the reply.
     pub async fn open(&self, request: HttpRequest) -> Result<HttpStream> {
         let end = Instant::now() + request.attempt_timeout;
-        self.begin(request, end).await
+        let idle = Some(request.idle_timeout);
+        self.begin(request, end, idle).await
     }
 
-    async fn begin(&self, request: HttpRequest, end: Instant) -> Result<HttpStream> {
+    async fn begin(
+        &self,
+        request: HttpRequest,
+        end: Instant,
+        idle: Option<Duration>,
+    ) -> Result<HttpStream> {
         let mut url = request.checked()?;
-        let HttpRequest { method, mut headers, body, attempt_timeout, idle_timeout, .. } = request;
+        let HttpRequest { method, mut headers, body, attempt_timeout, .. } = request;
         let mut left = if method == Method::GET { request.redirects } else { 0 };
         loop {
             let to = address::shown(&url);
             self.check_tls(&url, &to)?;
-            let next = self.client.request(method.clone(), url.clone()).headers(headers.clone());
+            let sent = if left == 0 { std::mem::take(&mut headers) } else { headers.clone() };
+            let next = self.client.request(method.clone(), url.clone()).headers(sent);
             let next = if body.is_empty() { next } else { next.body(body.clone()) };
             let sent = timeout_at(end, next.send()).await;
             let sent = sent.map_err(|_| failure::of_attempt(&to, Phase::Head, attempt_timeout))?;
             let reply = sent.map_err(|error| failure::of_network(error, &to, Phase::Head))?;
             if !reply.status().is_redirection() {
-                return Ok(HttpStream::new(reply, to, idle_timeout));
+                return Ok(HttpStream::new(reply, to, idle));
             }
             let Some(there) = followed(&reply, &url).filter(|_| left > 0) else {
                 return Err(redirected(&to, reply.status().as_u16()));

@@ -15,7 +15,8 @@ use crate::error::Result;
 pub struct HttpStream {
     reply: Response,
     to: String,
-    idle_timeout: Duration,
+    /// `None` while another limit holds.
+    idle_timeout: Option<Duration>,
 }
 
 impl fmt::Debug for HttpStream {
@@ -28,7 +29,7 @@ impl fmt::Debug for HttpStream {
 }
 
 impl HttpStream {
-    pub(super) fn new(reply: Response, to: String, idle_timeout: Duration) -> Self {
+    pub(super) fn new(reply: Response, to: String, idle_timeout: Option<Duration>) -> Self {
         Self { reply, to, idle_timeout }
     }
 
@@ -58,8 +59,14 @@ impl HttpStream {
     /// [`ErrorKind::Unavailable`](crate::ErrorKind::Unavailable) when the connection breaks,
     /// [`ErrorKind::TimedOut`](crate::ErrorKind::TimedOut) when nothing comes for the idle timeout.
     pub async fn next_bytes(&mut self) -> Result<Option<Bytes>> {
-        let next = timeout(self.idle_timeout, self.reply.chunk()).await;
-        let next = next.map_err(|_| failure::of_silence(&self.to, self.idle_timeout))?;
+        let next = self.reply.chunk();
+        let next = match self.idle_timeout {
+            Some(limit) => {
+                let late = |_| failure::of_silence(&self.to, limit);
+                timeout(limit, next).await.map_err(late)?
+            }
+            None => next.await,
+        };
         next.map_err(|error| failure::of_network(error, &self.to, Phase::Body))
     }
 
@@ -69,15 +76,23 @@ impl HttpStream {
     /// Those of [`next_bytes`](Self::next_bytes), and
     /// [`ErrorKind::ResponseTooLarge`](crate::ErrorKind::ResponseTooLarge) beyond `most` bytes.
     pub async fn collect(mut self, most: usize) -> Result<HttpReply> {
-        let mut body = BytesMut::new();
+        let mut whole = Bytes::new();
+        let mut joined = BytesMut::new();
         while let Some(bytes) = self.next_bytes().await? {
-            if body.len() + bytes.len() > most {
+            if whole.len() + joined.len() + bytes.len() > most {
                 return Err(failure::of_size(&self.to, most));
             }
-            body.extend_from_slice(&bytes);
+            // Most replies come in one piece, which need not be copied.
+            if whole.is_empty() && joined.is_empty() {
+                whole = bytes;
+                continue;
+            }
+            joined.extend_from_slice(&std::mem::take(&mut whole));
+            joined.extend_from_slice(&bytes);
         }
+        let body = if joined.is_empty() { whole } else { joined.freeze() };
         let status = self.reply.status();
         let headers = std::mem::take(self.reply.headers_mut());
-        Ok(HttpReply::new(status, headers, body.freeze(), self.to))
+        Ok(HttpReply::new(status, headers, body, self.to))
     }
 }

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::backoff::Backoff;
 use super::breaker::{BreakerPolicy, Permit};
@@ -155,30 +155,10 @@ impl Resilience {
         F: FnMut(u32) -> A,
         A: Future<Output = Result<T, Failure<K>>>,
     {
-        let Some(deadline) = deadline.map(Instant::from_std) else {
-            return self.admitted(endpoint, None, attempt).await;
-        };
-        if deadline <= Instant::now() {
+        let deadline = deadline.map(Instant::from_std);
+        if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             return Err(past_deadline(endpoint).map_kind(K::from));
         }
-        let call = self.admitted(endpoint, Some(deadline), attempt);
-        match timeout_at(deadline, call).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(past_deadline(endpoint).map_kind(K::from)),
-        }
-    }
-
-    async fn admitted<T, K, F, A>(
-        &self,
-        endpoint: &str,
-        deadline: Option<Instant>,
-        attempt: F,
-    ) -> Result<Done<T>, Failure<K>>
-    where
-        K: Kind + From<ErrorKind>,
-        F: FnMut(u32) -> A,
-        A: Future<Output = Result<T, Failure<K>>>,
-    {
         let permit = match self.breaker {
             Some(policy) => {
                 let admitted = self.runtime.breakers().of(endpoint).admit(policy, Instant::now());
@@ -211,7 +191,7 @@ impl Resilience {
         let mut wasted = Usage::default();
         let mut number = 1;
         loop {
-            let error = match self.limited(endpoint, attempt(number)).await {
+            let error = match self.limited(endpoint, deadline, attempt(number)).await {
                 Ok(value) => {
                     if number > 1 {
                         self.runtime.count("kuhaku_retry_successes_total", self.service, 1);
@@ -227,7 +207,8 @@ impl Resilience {
                 }
                 if wasted == error.usage() { error } else { error.with_usage(wasted) }
             };
-            if error.status() != Status::Temporary {
+            let over = deadline.is_some_and(|deadline| deadline <= Instant::now());
+            if over || error.status() != Status::Temporary {
                 return Err(given_up(error));
             }
             if number >= self.attempts {
@@ -262,10 +243,12 @@ impl Resilience {
         }
     }
 
-    /// One attempt: limited, and measured within the limit.
+    /// One attempt: limited, and measured within the limit. One timer does for attempt and deadline,
+    /// since no wait between attempts is begun that outlasts the deadline.
     async fn limited<T, K: Kind + From<ErrorKind>>(
         &self,
         endpoint: &str,
+        deadline: Option<Instant>,
         attempt: impl Future<Output = Result<T, Failure<K>>>,
     ) -> Result<T, Failure<K>> {
         let metered = async {
@@ -274,9 +257,21 @@ impl Resilience {
             meter.ended(outcome.as_ref().err().map_or("ok", Failure::code));
             outcome
         };
-        let Some(limit) = self.attempt_timeout else { return metered.await };
-        let late = |_| Err(past_attempt(endpoint, limit).map_kind(K::from));
-        timeout(limit, metered).await.unwrap_or_else(late)
+        let of_attempt = self.attempt_timeout.map(|limit| (Instant::now() + limit, limit));
+        let (end, late) = match (deadline, of_attempt) {
+            (None, None) => return metered.await,
+            (Some(deadline), None) => (deadline, None),
+            (None, Some((end, limit))) => (end, Some(limit)),
+            (Some(deadline), Some((end, _))) if deadline <= end => (deadline, None),
+            (Some(_), Some((end, limit))) => (end, Some(limit)),
+        };
+        timeout_at(end, metered).await.unwrap_or_else(|_| {
+            let error = match late {
+                Some(limit) => past_attempt(endpoint, limit),
+                None => past_deadline(endpoint),
+            };
+            Err(error.map_kind(K::from))
+        })
     }
 
     /// Without random bytes the wait is the longest, which is never wrong.
