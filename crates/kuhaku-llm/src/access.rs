@@ -140,11 +140,7 @@ impl Access {
             Some(_) if url.contains(['?', '#']) => "its address holds a query",
             Some(_) => return Ok(()),
         };
-        let next = format!(
-            "set {} to an address such as http://localhost:8000/v1, and put keys into {}",
-            self.service.variable("base_url"),
-            self.service.variable("api_key"),
-        );
+        let next = "give an address such as http://localhost:8000/v1, and the key apart from it";
         Err(self.unusable(wrong).next(next))
     }
 }

@@ -71,16 +71,20 @@ impl CandidateSource for ServiceCandidates {
 
 impl ServiceCandidates {
     fn candidate(&self, id: String, label: &str, url: &str) -> Candidate {
-        Candidate::new(id, label).rank(self.rank).host(host(url))
+        let candidate = Candidate::new(id, label).rank(self.rank);
+        match host(url) {
+            host if host.is_empty() => candidate,
+            host => candidate.host(host),
+        }
     }
 
     /// Ready when everything is set that the service needs.
     fn by_settings(&self) -> Candidate {
         let set = self.settings.service(self.service);
         let label = set.model.unwrap_or(self.service.name());
-        let google = format!("{}-aiplatform.googleapis.com", self.settings.vertex_location);
-        let url =
-            set.base_url.unwrap_or(if self.service == Service::Vertex { &google } else { "" });
+        let google = self.google().unwrap_or_default();
+        let vertex = self.service == Service::Vertex;
+        let url = set.base_url.unwrap_or(if vertex { &google } else { "" });
         let candidate = self.candidate(self.service.name().into(), label, url);
         let ready = match self.service {
             Service::Vertex if cfg!(not(feature = "vertex")) => {
@@ -96,6 +100,19 @@ impl ServiceCandidates {
             _ => set.key.is_some(),
         };
         if ready { candidate } else { candidate.missing(self.service.how_to_open()) }
+    }
+
+    /// Where Vertex AI is, if that is known.
+    #[cfg(feature = "vertex")]
+    fn google(&self) -> Option<String> {
+        let project = self.settings.vertex_project.as_deref()?;
+        let place = crate::vertex::Place::new(project, &self.settings.vertex_location);
+        place.ok().map(|place| place.base_url())
+    }
+
+    #[cfg(not(feature = "vertex"))]
+    fn google(&self) -> Option<String> {
+        None
     }
 
     /// One candidate per model that is pulled and answers questions, the newest first.
@@ -127,7 +144,10 @@ impl ServiceCandidates {
 
     /// The models that are pulled; `None` when nobody answers as Ollama does.
     async fn pulled(&self, url: &str) -> Option<Vec<String>> {
-        let request = HttpRequest::get(format!("{url}/api/tags")).attempt_timeout(PROBE_LIMIT);
+        let mut request = HttpRequest::get(format!("{url}/api/tags")).attempt_timeout(PROBE_LIMIT);
+        if let Some(key) = self.settings.service(Service::Ollama).key {
+            request = request.bearer(key);
+        }
         let reply = self.http.send(request, MOST).await.ok().filter(|reply| reply.is_success())?;
         let body: Value = serde_json::from_slice(reply.body()).ok()?;
         let mut models: Vec<_> = body.get("models")?.as_array()?.iter().filter_map(read).collect();

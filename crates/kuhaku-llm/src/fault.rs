@@ -54,7 +54,7 @@ impl Fault {
     /// A stream that ended within the reply. What came until then is not the whole reply.
     pub(crate) fn cut() -> Self {
         Self::new(ErrorKind::Unavailable, "the stream ended before the reply was complete")
-            .next("ask again; the text so far is only a part")
+            .next("ask again")
     }
 
     /// The meaning that HTTP statuses have for every service (RTY-03).

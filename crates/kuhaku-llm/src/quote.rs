@@ -33,7 +33,10 @@ pub(crate) fn quote<'a>(
     let said = said.get(..said.floor_char_boundary(READ)).unwrap_or_default();
     let mut shared = vec![false; said.len()];
     for secret in secrets {
-        mark(said.as_bytes(), secret.expose_secret().as_bytes(), SECRET_OVERLAP, &mut shared);
+        // The word before a token is no secret, and services use it in their explanations.
+        let secret = secret.expose_secret();
+        let secret = secret.strip_prefix("Bearer ").unwrap_or(secret);
+        mark(said.as_bytes(), secret.as_bytes(), SECRET_OVERLAP, &mut shared);
     }
     for text in texts {
         mark(said.as_bytes(), text.as_bytes(), TEXT_OVERLAP, &mut shared);
@@ -87,6 +90,8 @@ mod tests {
         assert_eq!(quoted(&format!("key {key} is wrong"), key, ""), "key […] is wrong");
         assert_eq!(quoted("key sk-9f8e7d****** is wrong", key, ""), "key […]****** is wrong");
         assert_eq!(quoted("key ***3210 is wrong", key, ""), "key ***3210 is wrong");
+        assert_eq!(quoted("no Bearer token", "Bearer abcdefgh", ""), "no Bearer token");
+        assert_eq!(quoted("Bearer abcdefgh", "Bearer abcdefgh", ""), "Bearer […]");
         assert_eq!(quoted("pin tiny1 is wrong", "tiny1", ""), "pin […] is wrong");
     }
 

@@ -45,6 +45,8 @@ kuhaku_core::settings! {
         circuit_breaker_success_threshold: u32 = 1, "from 1 to 1000" => |n| (1..=1000).contains(n);
         /// Where Ollama is.
         ollama_base_url: String = "http://localhost:11434".into(), alias "OLLAMA_HOST";
+        /// The key of an Ollama that wants one.
+        ollama_api_key: Option<SecretString> = None, alias "OLLAMA_API_KEY";
         /// The model of Ollama. Without it, the newest that is pulled.
         ollama_model: Option<String> = None;
         /// How long Ollama keeps a model loaded: seconds, or a text such as `5m`.
@@ -179,7 +181,9 @@ impl LlmSettings {
                 self.huggingface_base_url.as_ref(),
                 &self.huggingface_api_key,
             ),
-            Service::Ollama => (self.ollama_model.as_ref(), Some(&self.ollama_base_url), &None),
+            Service::Ollama => {
+                (self.ollama_model.as_ref(), Some(&self.ollama_base_url), &self.ollama_api_key)
+            }
             Service::OpenAi => {
                 (Some(&self.openai_model), Some(&self.openai_base_url), &self.openai_api_key)
             }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use futures_util::stream::{iter, unfold};
 use kuhaku_core::{
-    ChatEvent, ChatResponse, ChatStream, Finish, HttpStream, LineDecoder, Result, SseDecoder,
+    ChatEvent, ChatResponse, ChatStream, Error, Finish, HttpStream, LineDecoder, Result, SseDecoder,
 };
 
 use crate::connection::MOST;
@@ -72,13 +72,24 @@ impl Reading {
         Box::pin(unfold(self, |mut reading| async {
             while reading.ready.is_empty() && !reading.over {
                 if let Err(error) = reading.advance().await {
-                    reading.ready.push_back(Err(error.with_usage(reading.draft.usage)));
+                    let error = reading.broken(error);
+                    reading.ready.push_back(Err(error));
                     reading.over = true;
                 }
             }
             let event = reading.ready.pop_front()?;
             Some((event, reading))
         }))
+    }
+
+    /// The error with which the stream ends; it says so when text was given before it.
+    fn broken(&self, error: Error) -> Error {
+        let error = error.with_usage(self.draft.usage);
+        if self.call.form.is_json() || !self.trimmer.has_begun() {
+            return error;
+        }
+        let step = error.next_step().unwrap_or("ask again").to_owned();
+        error.next(format!("{step}; the text so far is only a part of the reply"))
     }
 
     /// Reads the next bytes, and the events that they complete.

@@ -160,3 +160,16 @@ async fn a_stream_may_end_without_its_mark_once_the_reason_is_known() {
     let events = stream(&*provider, ChatRequest::new("", "?")).await.unwrap();
     assert_eq!(events.len(), 2);
 }
+
+#[tokio::test]
+async fn a_cut_stream_gives_the_text_so_far_and_says_that_it_is_a_part() {
+    let choice = json!({"index": 0, "delta": {"content": "Three"}, "finish_reason": null});
+    let body = format!("data: {}\n\n", json!({"choices": [choice]}));
+    let server = serving(Reply::stream("text/event-stream").piece(body)).await;
+    let provider = build(model(Service::OpenAiCompat, &server));
+    let mut stream = provider.stream(ChatRequest::new("", "?")).await.unwrap();
+    assert_eq!(stream.try_next().await.unwrap(), Some(ChatEvent::Text("Three".into())));
+    let error = stream.try_next().await.unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Unavailable);
+    assert!(error.to_string().contains("the text so far is only a part"), "{error}");
+}
