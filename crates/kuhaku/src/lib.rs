@@ -29,6 +29,8 @@
 //! | `dense` | local models (contract only so far) | no |
 //! | `hydrag` | corrective multi-head retrieval (contract only so far) | no |
 //! | `eval` | datasets, measures, runs and comparisons; tools as targets | no |
+//! | `otlp` | `telemetry`: spans and metrics for a collector of OpenTelemetry, over HTTP | no |
+//! | `otlp-grpc` | the same over gRPC | no |
 //! | `full` | all of the above | no |
 //!
 //! # Map
@@ -43,7 +45,7 @@
 //! - R3: opening the facade with its defaults downloads nothing.
 //! - R5: every question carries a [`Scope`], which has no default.
 //! - R8: every question and search over an index that is kept leaves one record in its audit.
-//! - R11: nothing is read, written or printed before it is asked for.
+//! - R11: nothing is read, written, sent or printed before it is asked for, and nothing is global.
 
 /// The examples of the README and of the guide are tests.
 #[cfg(all(doctest, feature = "rag", feature = "sqlite"))]
@@ -59,6 +61,8 @@ mod facade;
 mod settings;
 #[cfg(all(feature = "rag", feature = "eval"))]
 mod targets;
+#[cfg(feature = "otlp")]
+pub mod telemetry;
 
 pub use error::{Error, ErrorKind, Result};
 #[cfg(feature = "rag")]
