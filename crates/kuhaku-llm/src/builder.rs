@@ -112,9 +112,9 @@ impl ModelBuilder {
     /// The provider, with the layers of core around it. Nothing is called.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidSettings`] when the model, the key or the address is missing or cannot
-    /// be one, naming the variable to set; or when the service is not part of this build, naming
-    /// the feature.
+    /// [`ErrorKind::InvalidSettings`](kuhaku_core::ErrorKind::InvalidSettings) when the model, the
+    /// key or the address is missing or cannot be one, naming the variable to set; or when the
+    /// service is not part of this build, naming the feature.
     pub fn build(self, http: &HttpClient, runtime: &Runtime) -> Result<Arc<dyn LlmProvider>> {
         let Self { access, context_tokens } = &self;
         let Parts { dialect, credentials, base_url } = self.parts(http, runtime)?;
