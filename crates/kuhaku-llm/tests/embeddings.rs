@@ -136,3 +136,22 @@ async fn vertex_embeds_one_text_at_a_time_where_the_model_takes_one() {
     let bearer = format!("Bearer {KEY}");
     assert!(requests.iter().all(|request| request.header("authorization") == Some(&bearer)));
 }
+
+#[tokio::test]
+async fn a_compatible_server_may_answer_in_any_order_and_length() {
+    let reply = r#"{"data": [
+        {"index": 1, "embedding": [0.0, 2.0]},
+        {"index": 0, "embedding": [3.0, 4.0]}
+    ]}"#;
+    let server = TranscriptServer::start([Reply::json(reply)]).await.unwrap();
+    let builder = EmbedderBuilder::new(Service::OpenAiCompat, "e5")
+        .base_url(format!("{}/v1/embeddings", server.url()))
+        .key("k".to_owned())
+        .dimension(2);
+    let embedder = builder.build(&HttpClient::builder().build().unwrap(), &Runtime::system());
+    let vectors = embedder.unwrap().embed_documents(&["a", "b"]).await.unwrap();
+    assert_eq!(vectors, [[0.6, 0.8], [0.0, 1.0]]);
+    let requests = server.requests();
+    assert_eq!(requests[0].path, "/v1/embeddings");
+    assert_eq!(requests[0].header("authorization"), Some("Bearer k"));
+}
