@@ -20,8 +20,10 @@ pub(super) fn parse(address: &str) -> Result<Url> {
 /// Host, port and path. Credentials, query and fragment stay out, since keys stand there.
 pub(super) fn shown(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
-    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    format!("{host}{port}{}", url.path())
+    match url.port() {
+        Some(port) => format!("{host}:{port}{}", url.path()),
+        None => format!("{host}{}", url.path()),
+    }
 }
 
 /// Whether two addresses belong to one service: scheme, host and port are equal.
