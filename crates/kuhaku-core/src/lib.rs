@@ -91,7 +91,7 @@ pub use llm::{
     Capabilities, ChatEvent, ChatRequest, ChatResponse, ChatStream, Finish, LlmProvider, Message,
     ReplyFormat, Role, Usage,
 };
-pub use masking::{CanonicalText, Masked, Masker, Placeholder, Redactions};
+pub use masking::{CanonicalText, Masked, Masker, Placeholder, Redactions, mask_field};
 pub use models::{Embedder, Probability, Reranker, TextClassifier};
 #[cfg(feature = "pii")]
 pub use pii::{PiiMasker, Recogniser};

@@ -37,6 +37,24 @@ macro_rules! forward {
 forward!(Arc);
 forward!(Box);
 
+/// Masks the value of a field with its name in front, as a person would read it: `phone: 5551234567`.
+/// The name may say what the value is. Gives the masked value and what was replaced in it.
+pub fn mask_field(masker: &dyn Masker, name: &str, value: &str) -> (String, Redactions) {
+    let whole = masker.mask(&format!("{name}: {value}"));
+    let start = name.len() + 2;
+    let kept = whole.map().to_output(start..start + value.len());
+    // Once more alone: what the name has made a part of something longer shows then.
+    let masked = masker.mask(whole.text().get(kept).unwrap_or_default());
+    let mut redactions = masked.redactions().clone();
+    let of_name = masker.mask(name);
+    for (placeholder, count) in &whole.redactions().0 {
+        let in_name = of_name.redactions().0.get(placeholder).copied().unwrap_or_default();
+        *redactions.0.entry(placeholder).or_default() += count.saturating_sub(in_name);
+    }
+    redactions.0.retain(|_, count| *count > 0);
+    (masked.into_parts().0, redactions)
+}
+
 /// What a masked span stood for, written as its placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]

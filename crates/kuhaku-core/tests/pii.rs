@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use kuhaku_core::{Masker, PiiMasker, Placeholder, Recogniser};
+use kuhaku_core::{Masker, PiiMasker, Placeholder, Recogniser, mask_field};
 
 fn mask(text: &str) -> String {
     PiiMasker::new().mask(text).text().to_owned()
@@ -340,4 +340,22 @@ fn placeholders_are_never_touched() {
 #[test]
 fn the_masker_names_its_version() {
     assert_eq!(PiiMasker::new().id(), "pii-4");
+}
+
+#[test]
+fn the_name_of_a_field_says_what_its_value_is() {
+    let masker = PiiMasker::new();
+    for (name, value, masked) in [
+        ("phone", "4155552671", "[PHONE]"),
+        ("order", "4155552671", "4155552671"),
+        ("contact", "ada@example.com, by day", "[EMAIL], by day"),
+        ("password", "correct-horse-42-battery", "[TOKEN]"),
+        ("note", "plain", "plain"),
+        ("a@b.com", "4111 1111 1111 1111", "[CARD]"),
+        ("", "", ""),
+    ] {
+        let (shown, redactions) = mask_field(&masker, name, value);
+        assert_eq!(shown, masked, "{name}: {value}");
+        assert_eq!(redactions.total(), usize::from(shown != value), "{name}: {value}");
+    }
 }

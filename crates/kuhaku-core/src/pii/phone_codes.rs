@@ -70,29 +70,6 @@ pub(super) fn split(digits: &[u32]) -> Option<(usize, RangeInclusive<usize>)> {
     Some((3, lengths))
 }
 
-/// Area codes of Turkey in use (BTK, national numbering plan).
-const TURKISH: [&[u32]; 3] = [
-    &[
-        212, 216, 222, 224, 226, 228, 232, 236, 242, 246, 248, 252, 256, 258, 262, 264, 266, 272,
-        274, 276, 282, 284, 286, 288,
-    ],
-    &[
-        312, 318, 322, 324, 326, 328, 332, 338, 342, 344, 346, 348, 352, 354, 356, 358, 362, 364,
-        366, 368, 370, 372, 374, 376, 378, 380, 382, 384, 386, 388, 392,
-    ],
-    &[
-        412, 414, 416, 422, 424, 426, 428, 432, 434, 436, 438, 442, 446, 452, 454, 456, 458, 462,
-        464, 466, 472, 474, 476, 478, 482, 484, 486, 488,
-    ],
-];
-
-/// Whether these are the ten digits of a Turkish number without its trunk digit.
-pub(super) fn is_turkish(digits: &[u32]) -> bool {
-    let area = digits.iter().take(3).fold(0, |sum, digit| sum * 10 + digit);
-    let mobile = matches!(area, 501 | 505..=507 | 530..=549 | 551..=555 | 559 | 561);
-    digits.len() == 10 && (mobile || TURKISH.iter().any(|codes| codes.contains(&area)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::digits::values;

@@ -1,7 +1,7 @@
 //! How telephone numbers are grouped.
 
 use super::digits::values;
-use super::phone_codes::{is_turkish, split};
+use super::phone_codes::split;
 
 /// The groups of digits of a number and what stands between them.
 #[derive(Debug, Default)]
@@ -122,15 +122,12 @@ impl<'t> Groups<'t> {
         matches!(self.gaps.as_slice(), [.., a, b] if a == b) && self.total() <= 11
     }
 
-    /// In one group with a trunk digit or a known area, or grouped as Spanish numbers are.
+    /// Grouped as Spanish numbers are. Digits in one group may be anything where nothing stands beside
+    /// them: the number of an order, a key of metadata.
     pub(super) fn may_be_alone(&self) -> bool {
-        match self.lengths().as_slice() {
-            [10 | 11] => has_trunk(&self.digits()) || is_turkish(&values(&self.digits())),
-            [3, 2, 2, 2] => {
-                self.same_gaps(&[" "]) && ["6", "7", "8", "9"].iter().any(|it| self.begins_with(it))
-            }
-            _ => false,
-        }
+        self.lengths().as_slice() == [3, 2, 2, 2]
+            && self.same_gaps(&[" "])
+            && ["6", "7", "8", "9"].iter().any(|it| self.begins_with(it))
     }
 
     fn same_gaps(&self, allowed: &[&str]) -> bool {
@@ -144,16 +141,6 @@ impl<'t> Groups<'t> {
         self.gaps.first().is_some_and(|gap| gap.starts_with(')'))
             && self.gaps.iter().skip(1).all(|gap| matches!(*gap, " " | "-" | "."))
     }
-}
-
-/// Begins as numbers of ten digits do in France, Germany, Italy and the Netherlands, or as those of
-/// eleven do in Germany and the United Kingdom.
-fn has_trunk(digits: &str) -> bool {
-    let heads: &[&str] = match digits.len() {
-        10 => &["01", "02", "03", "04", "05", "06", "07", "08"],
-        _ => &["01", "020", "023", "024", "028", "029"],
-    };
-    heads.iter().any(|head| digits.starts_with(head))
 }
 
 /// Groupings that nothing else has: North America, Turkey without a trunk digit, Brazil, and a calling

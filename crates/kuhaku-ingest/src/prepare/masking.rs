@@ -1,6 +1,6 @@
 //! Masking all that is kept of a document.
 
-use kuhaku_core::{Masked, Masker, Redactions};
+use kuhaku_core::{Masked, Masker, Redactions, mask_field};
 
 use crate::load::{Block, BlockKind, LoadedDocument, markdown};
 
@@ -19,6 +19,13 @@ impl<'m> Masking<'m> {
     pub(crate) fn mask(&mut self, text: &str) -> Masked {
         let masked = self.masker.mask(text);
         self.redactions.merge(masked.redactions());
+        masked
+    }
+
+    /// Masks the value of a field.
+    pub(crate) fn field(&mut self, name: &str, value: &str) -> String {
+        let (masked, redactions) = mask_field(self.masker, name, value);
+        self.redactions.merge(&redactions);
         masked
     }
 

@@ -153,8 +153,8 @@ impl Preparer {
         let mut dropped = 0;
         let mut metadata = BTreeMap::new();
         for (key, value) in stated {
+            let value = masking.field(&key, &value);
             let key = masking.mask(&key).text().to_owned();
-            let value = masking.mask(&value).text().to_owned();
             if refused(&key) || refused(&value) {
                 dropped += 1;
             } else {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kuhaku_core::{AccessTags, DocumentId, InjectionGuard, Masker, Runtime, Section as _};
+use kuhaku_core::{
+    AccessTags, DocumentId, InjectionGuard, Masker, Runtime, Section as _, mask_field,
+};
 use kuhaku_index::{
     Batch, ChangeOutcome, ChunkIndex, ChunkRecord, ContentHash, DocumentRecord, Fingerprint,
     Language, Tokenizer, Validity,
@@ -365,9 +367,10 @@ impl Ingestor {
         record.tags = pinned.or(prepared.tags).unwrap_or_default();
         record.metadata = prepared.metadata;
         let masked = |value: String| self.masker.mask(&value).text().to_string();
-        record
-            .metadata
-            .extend(metadata.into_iter().map(|(key, value)| (masked(key), masked(value))));
+        record.metadata.extend(metadata.into_iter().map(|(key, value)| {
+            let value = mask_field(&self.masker, &key, &value).0;
+            (masked(key), value)
+        }));
         let stated = prepared.validity;
         record.validity =
             Validity::between(stated.effective, stated.expires).obsolete(stated.obsolete);

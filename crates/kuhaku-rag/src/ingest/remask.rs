@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use kuhaku_core::{Masker, Redactions};
+use kuhaku_core::{Masker, Redactions, mask_field};
 use kuhaku_index::{ChunkIndex, ChunkRecord, DocumentRecord};
 
 use crate::error::{Adopt as _, Result};
@@ -86,7 +86,11 @@ impl Again<'_> {
         record.doc_type = self.text(&record.doc_type);
         record.metadata = std::mem::take(&mut record.metadata)
             .into_iter()
-            .map(|(key, value)| (self.text(&key), self.text(&value)))
+            .map(|(key, value)| {
+                let (value, redactions) = mask_field(self.masker, &key, &value);
+                self.redactions.merge(&redactions);
+                (self.text(&key), value)
+            })
             .collect::<BTreeMap<_, _>>();
         record
     }
