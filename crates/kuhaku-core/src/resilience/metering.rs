@@ -11,9 +11,13 @@ use crate::runtime::Runtime;
 /// The type of error of what ended because nobody waited any more.
 const CANCELLED: &str = "core.cancelled";
 
-/// Provider and model of an id written `provider:model`.
+/// Provider and model of an id written `provider:model`, as the conventions name them.
 fn parts(id: &str) -> (&str, &str) {
-    id.split_once(':').unwrap_or((id, ""))
+    match id.split_once(':') {
+        Some(("vertex", model)) => ("gcp.vertex_ai", model),
+        Some(parts) => parts,
+        None => (id, ""),
+    }
 }
 
 /// The span of one call, which ends when this is dropped.
@@ -65,7 +69,8 @@ impl CallSpan {
         self.used(error.usage());
     }
 
-    fn used(&self, usage: Usage) {
+    /// What the call used so far.
+    pub(super) fn used(&self, usage: Usage) {
         if let Some(tokens) = usage.input_tokens {
             self.span.record("gen_ai.usage.input_tokens", tokens);
         }

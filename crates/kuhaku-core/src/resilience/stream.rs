@@ -82,6 +82,14 @@ impl Watched {
     }
 }
 
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Some(watch) = &self.watch {
+            watch.span.used(watch.wasted);
+        }
+    }
+}
+
 impl Stream for Watched {
     type Item = Result<ChatEvent>;
 

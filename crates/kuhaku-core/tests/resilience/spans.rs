@@ -127,3 +127,19 @@ async fn spans_tell_status_and_usage_and_end_however_the_call_does() {
     assert_eq!(spans.0.lock().unwrap().len(), 6, "one span per call");
     assert!(!format!("{spans:?}").contains("planted"), "content is in a span");
 }
+
+/// OBS-03, R12: what was paid for before the caller left is known, and told.
+#[tokio::test(start_paused = true)]
+async fn a_dropped_stream_tells_what_was_used_so_far() {
+    let spans = Spans::default();
+    let _guard = tracing::subscriber::set_default(spans.clone());
+    let wasted = failure(ErrorKind::Unavailable).with_usage(used(5, 0));
+    let script = Script::new("fake:m", [Step::Fail(wasted), Step::Stall("a beginning")]);
+    let model = Resilient::new(script, "service", exact(&Runtime::system()));
+    let mut stream = model.stream(ChatRequest::new("", "")).await.unwrap();
+    stream.next().await.unwrap().unwrap();
+    drop(stream);
+    let fields = spans.last();
+    assert_eq!(fields.get("gen_ai.usage.input_tokens").map(String::as_str), Some("5"));
+    assert_eq!(fields.get("error.type").map(String::as_str), Some("core.cancelled"));
+}
