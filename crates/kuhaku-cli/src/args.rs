@@ -8,6 +8,7 @@ use kuhaku::eval::Threshold;
 use kuhaku::{ChunkId, DocumentId, IdKey, TraceId};
 
 use crate::exit;
+use crate::logs::{LogFormat, LogLevel};
 
 /// Ask a folder of documents, offline, within the asker's rights.
 #[derive(Debug, Parser)]
@@ -43,6 +44,12 @@ pub(crate) struct Common {
     /// The secret that document ids are made from, as 64 hex digits; for indexes that are compared
     #[arg(long, global = true, value_name = "HEX", value_parser = IdKey::from_hex)]
     pub(crate) id_key: Option<IdKey>,
+    /// How log lines are written, to standard error
+    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(crate) log_format: LogFormat,
+    /// How much is logged
+    #[arg(long, global = true, value_name = "LEVEL", value_enum, default_value_t)]
+    pub(crate) log_level: LogLevel,
 }
 
 #[derive(Debug, Subcommand)]

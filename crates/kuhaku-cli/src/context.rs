@@ -25,7 +25,7 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Reads the sources of settings and says which names nobody knows.
-    pub(crate) fn new(common: &'a Common, console: &'a Console) -> Result<Self> {
+    pub(crate) fn new(common: &'a Common, console: &'a Console, runtime: Runtime) -> Result<Self> {
         let mut sources = Sources::from_process_env();
         if let Some(path) = &common.config {
             sources = sources.toml(path)?;
@@ -39,7 +39,6 @@ impl<'a> Context<'a> {
             let name = one_line(&unknown.name, 80);
             console.note(&format!("warning: there is no setting {name}{nearest}"));
         }
-        let runtime = Runtime::builder().announcer(*console).build();
         Ok(Self { console, sources, common, runtime, opened: RefCell::default() })
     }
 

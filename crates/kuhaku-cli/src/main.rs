@@ -8,7 +8,9 @@ mod commands;
 mod console;
 mod context;
 mod exit;
+mod logs;
 mod progress;
+mod telemetry;
 mod watch;
 
 use std::process::ExitCode;
@@ -18,6 +20,7 @@ use clap::Parser as _;
 use crate::args::Args;
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::telemetry::Telemetry;
 
 /// The signal for a file that grows past its limit; the same number on Linux, macOS and the BSDs.
 #[cfg(unix)]
@@ -31,7 +34,12 @@ fn main() -> ExitCode {
     let console = Console::new(args.common.json);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let exit = match runtime {
-        Ok(runtime) => runtime.block_on(run(&args, &console)),
+        Ok(runtime) => runtime.block_on(async {
+            let telemetry = Telemetry::start(&args.common, &console);
+            let exit = run(&args, &console, telemetry.runtime(&console)).await;
+            telemetry.end().await;
+            exit
+        }),
         Err(error) => {
             console.note(&format!("error: cannot start: {error}"));
             Exit::Failed
@@ -42,12 +50,12 @@ fn main() -> ExitCode {
 
 /// Runs the command until it ends or is told to. Whatever was applied before stays; requests under way
 /// go on record as cancelled, and what drops last waits for the record.
-async fn run(args: &Args, console: &Console) -> Exit {
+async fn run(args: &Args, console: &Console, runtime: kuhaku::Runtime) -> Exit {
     // A write past the limit of a file's size shall be an error with a message, not a silent death.
     #[cfg(unix)]
     let _handled = tokio::signal::unix::signal(SIGXFSZ);
     let outcome = tokio::select! {
-        outcome = commands::run(args, console) => outcome,
+        outcome = commands::run(args, console, runtime) => outcome,
         exit = told_to_end() => {
             console.note("interrupted; what was stored so far is kept, and the same command goes on from there");
             return exit;

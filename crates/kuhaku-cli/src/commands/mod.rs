@@ -10,7 +10,7 @@ mod ingest;
 mod quarantine;
 mod search;
 
-use kuhaku::Result;
+use kuhaku::{Result, Runtime};
 
 use crate::args::{Args, Command};
 use crate::console::Console;
@@ -18,8 +18,8 @@ use crate::context::Context;
 use crate::exit::Exit;
 
 /// Runs the command that was asked for.
-pub(crate) async fn run(args: &Args, console: &Console) -> Result<Exit> {
-    let context = Context::new(&args.common, console)?;
+pub(crate) async fn run(args: &Args, console: &Console, runtime: Runtime) -> Result<Exit> {
+    let context = Context::new(&args.common, console, runtime)?;
     let outcome = match &args.command {
         Command::Ingest(args) => ingest::run(args, &context).await,
         Command::Search(args) => search::run(args, &context).await,
