@@ -7,8 +7,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use kuhaku::core::{Announcement, Announcer, AuditReader};
-use kuhaku::{AskRequest, IdKey, Rag, RagBuilder, Runtime, Scope, Sources, TextDocument};
+use async_trait::async_trait;
+use kuhaku::core::{
+    Announcement, Announcer, AuditReader, Capabilities, ChatRequest, ChatResponse, ChatStream,
+    LlmProvider,
+};
+use kuhaku::{
+    AskRequest, AuditFormat, IdKey, Rag, RagBuilder, Runtime, Scope, Sources, TextDocument,
+};
 use kuhaku_testkit::ScriptedLlm;
 
 const QUESTION: &str = "What is the guest network called?";
@@ -26,6 +32,32 @@ impl Heard {
 impl Announcer for Heard {
     fn announce(&self, announcement: &Announcement) {
         self.0.lock().unwrap().push(announcement.text.clone());
+    }
+}
+
+/// Answers once, fails once, and is silent from then on.
+#[derive(Debug)]
+struct ThenSilent(ScriptedLlm);
+
+#[async_trait]
+impl LlmProvider for ThenSilent {
+    fn id(&self) -> &str {
+        self.0.id()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    async fn chat(&self, request: ChatRequest) -> kuhaku::core::Result<ChatResponse> {
+        if self.0.requests().len() == 2 {
+            std::future::pending::<()>().await;
+        }
+        self.0.chat(request).await
+    }
+
+    async fn stream(&self, request: ChatRequest) -> kuhaku::core::Result<ChatStream> {
+        self.0.stream(request).await
     }
 }
 
@@ -176,7 +208,8 @@ async fn each_request_leaves_one_record_whatever_becomes_of_it() {
         Ok(kuhaku::core::ChatResponse::new("m", "Plover. [S1]")),
         Err(down()),
     ]);
-    let rag = filled(Rag::builder().index(folder.path()).model(Arc::new(model))).await.unwrap();
+    let model = Arc::new(ThenSilent(model));
+    let rag = filled(Rag::builder().index(folder.path()).model(model)).await.unwrap();
     let ask = |question: &str| rag.ask(question.to_owned(), Scope::anonymous());
     ask(QUESTION).await.unwrap();
     assert_eq!(ask(QUESTION).await.unwrap_err().code(), "core.unavailable");
@@ -187,7 +220,7 @@ async fn each_request_leaves_one_record_whatever_becomes_of_it() {
     {
         let pending = ask(QUESTION);
         tokio::pin!(pending);
-        // The store is on other threads, so the first look does not end it.
+        // The model is silent by now.
         tokio::select! {
             biased;
             _ = &mut pending => panic!("it ended at once"),
@@ -251,6 +284,7 @@ async fn each_setting_of_the_audit_changes_something_that_can_be_seen() {
     assert_eq!(default, seen(None).await, "the sequence itself is repeatable");
     for (name, value) in [
         ("KUHAKU_AUDIT_ENABLED", "false"),
+        ("KUHAKU_AUDIT_SINK", "sqlite"),
         ("KUHAKU_AUDIT_LOG_PATH", "(folder)/elsewhere.jsonl"),
         ("KUHAKU_AUDIT_STRICT", "true"),
         ("KUHAKU_AUDIT_MAX_FILE_BYTES", "90000"),
@@ -259,6 +293,76 @@ async fn each_setting_of_the_audit_changes_something_that_can_be_seen() {
     ] {
         assert_ne!(seen(Some((name, value))).await, default, "{name} has no effect");
     }
+}
+
+/// R13, AUD-01, AUD-04
+#[tokio::test]
+async fn an_audit_in_a_sqlite_file_is_kept_read_checked_and_pruned_through_the_same_handle() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    let open = |strict: &'static str, day: &str| {
+        let values = [("KUHAKU_AUDIT_SINK", "sqlite"), ("KUHAKU_AUDIT_STRICT", strict)];
+        let runtime = kuhaku_testkit::fixed_runtime(day.parse().unwrap());
+        filled(settings(values).index(&index).runtime(runtime))
+    };
+    let rag = open("false", "2026-03-01T12:00:00Z").await.unwrap();
+    assert!(audit_files(&index).is_empty());
+    rag.ask(QUESTION, Scope::anonymous()).await.unwrap();
+    rag.close().await;
+    drop(rag);
+    let rag = open("true", "2026-04-01T12:00:00Z").await.unwrap();
+    let trail = rag.audit_trail().unwrap();
+    let path = index.join("kuhaku_audit.sqlite3");
+    assert_eq!((trail.path(), trail.format()), (&*path, AuditFormat::Sqlite));
+    rag.search(&AskRequest::new(QUESTION, Scope::anonymous())).await.unwrap();
+    let outcomes = || -> Vec<String> {
+        let records = trail.read().unwrap().map(Result::unwrap);
+        records.map(|record| record.text("outcome").unwrap().to_owned()).collect()
+    };
+    assert_eq!(outcomes(), ["extractive", "ok"], "written before the answer is given");
+    assert_eq!((trail.verify().unwrap().is_intact(), trail.verify().unwrap().records), (true, 2));
+    assert_eq!(trail.prune("2026-03-15T00:00:00Z".parse().unwrap()).unwrap().records, 1);
+    assert_eq!((outcomes(), trail.verify().unwrap().is_intact()), (vec!["ok".into()], true));
+    assert!(!index.join("kuhaku_audit.jsonl").exists());
+
+    for file in audit_files(&index) {
+        std::fs::remove_file(index.join(file)).unwrap();
+    }
+    std::fs::create_dir(&path).unwrap();
+    let error = rag.ask(QUESTION, Scope::anonymous()).await.unwrap_err();
+    assert_eq!(error.code(), "audit.write");
+    drop(rag);
+    assert_eq!(open("true", "2026-04-01T12:00:00Z").await.unwrap_err().code(), "audit.write");
+}
+
+#[tokio::test]
+async fn records_in_a_sqlite_file_go_when_they_are_too_old_and_are_never_rotated() {
+    let folder = tempfile::tempdir().unwrap();
+    let values = [
+        ("KUHAKU_AUDIT_SINK", "sqlite"),
+        ("KUHAKU_AUDIT_RETENTION_DAYS", "7"),
+        ("KUHAKU_AUDIT_MAX_FILE_BYTES", "1"),
+    ];
+    for day in ["2026-03-01T12:00:00Z", "2026-03-02T12:00:00Z", "2026-03-09T11:00:00Z"] {
+        let runtime = kuhaku_testkit::fixed_runtime(day.parse().unwrap());
+        let rag = filled(settings(values).index(folder.path()).runtime(runtime)).await.unwrap();
+        rag.ask(QUESTION, Scope::anonymous()).await.unwrap();
+        rag.close().await;
+    }
+    let days: Vec<String> =
+        kuhaku::SqliteAuditReader::open(folder.path().join("kuhaku_audit.sqlite3"))
+            .unwrap()
+            .map(|record| record.unwrap().text("time").unwrap()[..10].to_owned())
+            .collect();
+    assert_eq!(days, ["2026-03-02", "2026-03-09"]);
+}
+
+#[test]
+fn a_sink_that_nobody_knows_is_refused_with_the_ones_that_are() {
+    let error = Rag::builder().sources(&Sources::new().env([("KUHAKU_AUDIT_SINK", "csv")]));
+    let error = error.err().unwrap();
+    assert_eq!(error.code(), "core.invalid_settings");
+    assert!(error.to_string().contains("must be `jsonl` or `sqlite`"), "{error}");
 }
 
 #[cfg(feature = "blocking")]
