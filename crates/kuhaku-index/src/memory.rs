@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::fault::Seeded;
 use crate::fingerprint::Fingerprint;
 use crate::identity::{FolderHash, IdKey};
-use crate::inverted::{Analysis, Body, Draft, Generation, Live, View, drafted};
+use crate::inverted::{Body, Drafter, Drafters, Generation, Live, Segment, View, drafted};
 use crate::plan::{Plan, resident};
 use crate::query::{SparseHit, SparseQuery, TermStatistics};
 use crate::write::{ApplyReport, Batch};
@@ -71,36 +71,36 @@ impl MemoryIndex {
     fn replace_all(&self, fingerprint: Fingerprint, batch: Batch) -> Result<ApplyReport> {
         let plan = Plan::new(&Generation::default(), batch, self.live.seeded())?;
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
-        let draft = analysed(&analyzer, plan.stored);
-        self.live.replace(Generation::of(draft), analyzer);
+        let drafters = Arc::new(Drafters::new(analyzer));
+        let segments = analysed(&drafters, plan.stored);
+        self.live.replace(Generation::of(segments), drafters);
         *self.fingerprint.write().unwrap_or_else(PoisonError::into_inner) = fingerprint;
         Ok(plan.report)
     }
 
     fn publish(&self, current: &Generation, removed: &[DocumentId], stored: Vec<DocumentRecord>) {
-        let draft = analysed(&self.live.analyzer(), stored);
-        self.live.publish(current.next(removed, draft));
+        let segments = analysed(&self.live.drafters(), stored);
+        self.live.publish(current.next(removed, segments));
     }
 }
 
 /// Analyses documents.
-fn analysed(analyzer: &Analyzer, stored: Vec<DocumentRecord>) -> Draft {
-    let work = |stored: Vec<DocumentRecord>, draft: &mut Draft| {
-        let mut analysis = Analysis::new(analyzer);
+fn analysed(drafters: &Drafters, stored: Vec<DocumentRecord>) -> Vec<Segment> {
+    let work = |stored: Vec<DocumentRecord>, drafter: &mut Drafter| {
         for record in stored {
             let record = Arc::new(record);
             let document = resident(&record, Body::Held(Arc::clone(&record)));
-            draft.document(document, record.tags.clone());
+            drafter.draft.document(document, record.tags.clone());
             for (ordinal, chunk) in (0..).zip(&record.chunks) {
                 if chunk.quarantine.is_none() {
-                    let terms = analysis.count(draft, &record, chunk);
-                    draft.chunk(ordinal, terms.lengths, terms.entries);
+                    let terms = drafter.count(&record, chunk);
+                    drafter.draft.chunk(ordinal, terms);
                 }
             }
         }
         Vec::<()>::new()
     };
-    drafted(stored, |record| record.text.as_str().len(), work).1
+    drafted(drafters, stored, |record| record.text.as_str().len(), work).1
 }
 
 /// The record of a document of this engine.

@@ -169,37 +169,28 @@ impl Analyzer {
     }
 }
 
-/// Analyses many texts and remembers the term of each piece, by a number that the caller gives.
-pub(crate) struct TermCache<'a> {
-    analyzer: &'a Analyzer,
+/// Remembers the term of each piece, by a number that the caller gives. For one analyzer.
+#[derive(Debug, Default)]
+pub(crate) struct TermCache {
     known: HashMap<Box<str>, Option<u32>>,
     term: String,
     words: Words,
 }
 
-impl fmt::Debug for TermCache<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TermCache").field("analyzer", self.analyzer).finish_non_exhaustive()
-    }
-}
-
-impl<'a> TermCache<'a> {
+impl TermCache {
     /// Pieces remembered at most; text of another kind starts over.
-    const CAPACITY: usize = 1 << 18;
-
-    pub(crate) fn new(analyzer: &'a Analyzer) -> Self {
-        Self { analyzer, known: HashMap::new(), term: String::new(), words: Words::new() }
-    }
+    pub(crate) const CAPACITY: usize = 1 << 17;
 
     /// Calls `found` with the number of each term of the text and whether it is a part of a
     /// compound. `number` gives the number of a term; the same term must get the same one.
     pub(crate) fn each(
         &mut self,
+        analyzer: &Analyzer,
         text: &str,
         number: &mut dyn FnMut(&str) -> u32,
         found: &mut dyn FnMut(u32, bool),
     ) {
-        let Self { analyzer, known, term, words } = self;
+        let Self { known, term, words } = self;
         analyzer.pieces(text, words, &mut |piece| {
             let Some(raw) = text.get(piece.range) else { return };
             let id = match known.get(raw) {

@@ -23,6 +23,11 @@ pub(super) fn placeholder_length(text: &str, at: usize) -> Option<usize> {
 pub(super) fn scan(text: &str, language: Language, words: &mut Words, emit: &mut dyn FnMut(Piece)) {
     let mut at = 0;
     while let Some(c) = char_at(text, at) {
+        if let Some(end) = plain_end(text, at) {
+            emit(Piece::whole(at..end));
+            at = end;
+            continue;
+        }
         match class(c) {
             Class::Word => at = compound(text, at, language, words, emit),
             Class::Dense => at = dense(text, at, emit),
@@ -32,6 +37,14 @@ pub(super) fn scan(text: &str, language: Language, words: &mut Words, emit: &mut
             }
         }
     }
+}
+
+/// The end of a word of small ASCII letters between blanks, as most are: it has no parts.
+fn plain_end(text: &str, at: usize) -> Option<usize> {
+    let rest = text.as_bytes().get(at..)?;
+    let letters = rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+    let alone = matches!(rest.get(letters), None | Some(b' ' | b'\n'));
+    (letters > 0 && alone).then_some(at + letters)
 }
 
 fn char_at(text: &str, at: usize) -> Option<char> {

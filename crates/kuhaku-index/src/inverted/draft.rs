@@ -8,84 +8,13 @@ use super::document::Document;
 use super::frequencies::{Frequencies, Lengths};
 use super::postings::Postings;
 use super::segment::{Chunk, Segment};
-use super::terms::Numbering;
-use crate::analysis::{Analyzer, TermCache};
-use crate::document::{ChunkRecord, DocumentRecord};
+use super::terms::{Numbering, order_key};
 
 /// The terms of one chunk, by the numbers of the draft that they were counted for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChunkTerms {
     pub(crate) lengths: Lengths<u32>,
     pub(crate) entries: Vec<(u32, Frequencies)>,
-}
-
-#[derive(Clone, Copy)]
-enum Field {
-    Heading,
-    Body,
-    Extra,
-}
-
-/// Counts the terms of chunks.
-#[derive(Debug)]
-pub(crate) struct Analysis<'a> {
-    cache: TermCache<'a>,
-    /// By term number: the chunk that last held it (from 1), and its place among the entries.
-    places: Vec<(u32, u32)>,
-    chunk: u32,
-}
-
-impl<'a> Analysis<'a> {
-    pub(crate) fn new(analyzer: &'a Analyzer) -> Self {
-        Self { cache: TermCache::new(analyzer), places: Vec::new(), chunk: 0 }
-    }
-
-    /// Counts a chunk of a document. All chunks counted by one analysis go to one draft.
-    pub(crate) fn count(
-        &mut self,
-        draft: &mut Draft,
-        document: &DocumentRecord,
-        chunk: &ChunkRecord,
-    ) -> ChunkTerms {
-        self.chunk += 1;
-        let mut terms = ChunkTerms::default();
-        self.field(draft, Field::Heading, &document.title, &mut terms);
-        for heading in &chunk.headings {
-            self.field(draft, Field::Heading, heading, &mut terms);
-        }
-        self.field(draft, Field::Body, document.chunk_text(chunk), &mut terms);
-        self.field(draft, Field::Extra, &chunk.extra, &mut terms);
-        terms
-    }
-
-    fn field(&mut self, draft: &mut Draft, field: Field, text: &str, terms: &mut ChunkTerms) {
-        let Self { cache, places, chunk } = self;
-        let ChunkTerms { lengths, entries } = terms;
-        let numbering = &mut draft.numbering;
-        cache.each(text, &mut |term| numbering.number(term), &mut |term, part| {
-            if !part {
-                match field {
-                    Field::Heading => lengths.heading += 1,
-                    Field::Body => lengths.body += 1,
-                    Field::Extra => lengths.extra += 1,
-                }
-            }
-            if places.len() <= term as usize {
-                places.resize(term as usize + 1, (0, 0));
-            }
-            let Some(place) = places.get_mut(term as usize) else { return };
-            if place.0 != *chunk {
-                *place = (*chunk, entries.len() as u32);
-                entries.push((term, Frequencies::default()));
-            }
-            let Some((_, tf)) = entries.get_mut(place.1 as usize) else { return };
-            match field {
-                Field::Heading => tf.heading = tf.heading.saturating_add(1),
-                Field::Body => tf.body = tf.body.saturating_add(1),
-                Field::Extra => tf.extra = tf.extra.saturating_add(1),
-            }
-        });
-    }
 }
 
 #[derive(Debug)]
@@ -104,13 +33,17 @@ struct DraftedChunk {
     entries: std::ops::Range<usize>,
 }
 
-/// Documents and chunks on their way into a segment.
+/// Documents and chunks on their way into a segment. The numbers of terms stay for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
-    pub(super) numbering: Numbering,
+    numbering: Numbering,
     documents: Vec<DraftedDocument>,
     chunks: Vec<DraftedChunk>,
     entries: Vec<(u32, Frequencies)>,
+    /// The numbers of terms that entries have.
+    used: Vec<u32>,
+    /// By number: how many entries have it.
+    counts: Vec<u32>,
 }
 
 impl Draft {
@@ -125,6 +58,11 @@ impl Draft {
         self.numbering.name(number)
     }
 
+    /// How many terms have numbers.
+    pub(super) fn terms(&self) -> usize {
+        self.numbering.len()
+    }
+
     /// Adds a document; the chunks added next are its own, in ascending order.
     pub(crate) fn document(&mut self, document: Arc<Document>, tags: AccessTags) {
         let chunks = self.chunks.len()..self.chunks.len();
@@ -132,73 +70,46 @@ impl Draft {
     }
 
     /// Adds a chunk to the last document.
-    pub(crate) fn chunk(
-        &mut self,
-        ordinal: u32,
-        lengths: Lengths<u32>,
-        entries: impl IntoIterator<Item = (u32, Frequencies)>,
-    ) {
+    pub(crate) fn chunk(&mut self, ordinal: u32, terms: ChunkTerms) {
         let Some(document) = self.documents.last_mut() else { return };
+        let ChunkTerms { lengths, entries } = terms;
         let start = self.entries.len();
+        self.counts.resize(self.numbering.len(), 0);
+        for (term, _) in &entries {
+            let Some(count) = self.counts.get_mut(*term as usize) else { continue };
+            if *count == 0 {
+                self.used.push(*term);
+            }
+            *count += 1;
+        }
         self.entries.extend(entries);
         self.chunks.push(DraftedChunk { ordinal, lengths, entries: start..self.entries.len() });
         document.chunks.end = self.chunks.len();
     }
 
-    /// Adds all of another draft behind what is here.
-    pub(super) fn append(&mut self, other: Self) {
-        let Self { numbering, documents, chunks, entries } = other;
-        let numbers: Vec<u32> =
-            (0..numbering.len() as u32).map(|n| self.number(numbering.name(n))).collect();
-        let (chunk, entry) = (self.chunks.len(), self.entries.len());
-        let shifted = |range: std::ops::Range<usize>, by| range.start + by..range.end + by;
-        self.documents.extend(documents.into_iter().map(|document| DraftedDocument {
-            chunks: shifted(document.chunks, chunk),
-            ..document
-        }));
-        self.chunks.extend(
-            chunks
-                .into_iter()
-                .map(|chunk| DraftedChunk { entries: shifted(chunk.entries, entry), ..chunk }),
-        );
-        self.entries.extend(
-            entries.into_iter().filter_map(|(term, tf)| Some((*numbers.get(term as usize)?, tf))),
-        );
-    }
-
-    /// True when no document was added.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.documents.is_empty()
-    }
-
-    /// Sorts everything into a segment: documents by id, chunks by class, terms by spelling.
-    pub(crate) fn finish(self) -> Segment {
-        let Self { numbering, mut documents, chunks, entries } = self;
+    /// Sorts everything into a segment: documents by id, chunks by class, terms by spelling. None
+    /// when no document was added.
+    pub(crate) fn finish(&mut self) -> Option<Segment> {
+        if self.documents.is_empty() {
+            return None;
+        }
+        let Self { numbering, documents, chunks, entries, used, counts } = self;
         documents.sort_by(|a, b| a.document.id.cmp(&b.document.id));
         let mut classes: Vec<AccessTags> = documents.iter().map(|d| d.tags.clone()).collect();
         classes.sort();
         classes.dedup();
-
-        let mut counts = vec![0_u32; numbering.len()];
-        for (term, _) in &entries {
-            if let Some(count) = counts.get_mut(*term as usize) {
-                *count += 1;
-            }
-        }
-        let mut order: Vec<u32> = (0..numbering.len() as u32)
-            .filter(|term| counts.get(*term as usize).is_some_and(|count| *count > 0))
-            .collect();
-        order.sort_unstable_by(|a, b| numbering.name(*a).cmp(numbering.name(*b)));
-        let mut ranks = vec![0_u32; numbering.len()];
         let mut segment = Segment::with_classes(classes, Postings::with_room(entries.len()));
-        for (rank, term) in order.iter().enumerate() {
-            if let Some(place) = ranks.get_mut(*term as usize) {
-                *place = rank as u32;
-            }
-            segment.push_term(
-                numbering.name(*term),
-                counts.get(*term as usize).copied().unwrap_or_default(),
-            );
+
+        let mut terms: Vec<(u64, &str, u32)> = used
+            .drain(..)
+            .map(|term| (order_key(numbering.name(term)), numbering.name(term), term))
+            .collect();
+        terms.sort_unstable();
+        let ranks = counts;
+        for (rank, (_, name, term)) in terms.iter().enumerate() {
+            let Some(slot) = ranks.get_mut(*term as usize) else { continue };
+            segment.terms.push(name);
+            segment.postings.end_list(std::mem::replace(slot, rank as u32));
         }
 
         let mut by_class: Vec<(u32, u32)> = Vec::with_capacity(documents.len());
@@ -208,20 +119,29 @@ impl Draft {
             by_class.push((class, place as u32));
         }
         by_class.sort_unstable();
+        let mut cursors = segment.postings.starts.clone();
         for (_, place) in by_class {
             let Some(drafted) = documents.get(place as usize) else { continue };
             for chunk in chunks.get(drafted.chunks.clone()).unwrap_or_default() {
-                let entries = entries.get(chunk.entries.clone()).unwrap_or_default();
-                let lengths = chunk.lengths;
-                segment.push_chunk(
-                    Chunk { document: place, ordinal: chunk.ordinal, lengths },
-                    entries.iter().filter_map(|(term, tf)| {
-                        ranks.get(*term as usize).map(|rank| (*rank, *tf))
-                    }),
-                );
+                let DraftedChunk { ordinal, lengths, .. } = *chunk;
+                let at = segment.push_chunk(Chunk { document: place, ordinal, lengths });
+                for (term, tf) in entries.get(chunk.entries.clone()).unwrap_or_default() {
+                    let rank = ranks.get(*term as usize).copied().unwrap_or(u32::MAX);
+                    let Some(cursor) = cursors.get_mut(rank as usize) else { continue };
+                    segment.postings.set(*cursor, at, *tf);
+                    *cursor += 1;
+                }
             }
         }
         segment.seal();
-        segment
+        for (.., term) in terms {
+            if let Some(slot) = ranks.get_mut(term as usize) {
+                *slot = 0;
+            }
+        }
+        documents.clear();
+        chunks.clear();
+        entries.clear();
+        Some(segment)
     }
 }

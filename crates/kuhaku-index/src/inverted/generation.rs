@@ -8,7 +8,8 @@ use kuhaku_core::{AccessTags, DocumentId, Scope};
 #[cfg(feature = "sqlite")]
 use super::document::Body;
 use super::document::Document;
-use super::draft::Draft;
+use super::drafter::Drafters;
+use super::merge::merged;
 use super::scratch::ScratchPool;
 use super::segment::{Entry, Segment};
 use super::tombstones::Tombstones;
@@ -26,11 +27,16 @@ pub(crate) struct Part {
 }
 
 impl Part {
+    /// All of it lives.
+    fn new(segment: Segment) -> Self {
+        Self { segment: Arc::new(segment), dead: None }
+    }
+
     fn is_alive(&self, document: u32) -> bool {
         !self.dead.as_ref().is_some_and(|dead| dead.has_document(document))
     }
 
-    fn living(&self) -> impl Iterator<Item = &Entry> {
+    pub(super) fn living(&self) -> impl Iterator<Item = &Entry> {
         let entries = (0..).zip(self.segment.documents());
         entries.filter(|(place, _)| self.is_alive(*place)).map(|(_, entry)| entry)
     }
@@ -65,9 +71,9 @@ pub(crate) struct Generation {
 const MAX_WEIGHT: usize = u32::MAX as usize / 2;
 
 impl Generation {
-    /// A generation of one segment.
-    pub(crate) fn of(draft: Draft) -> Self {
-        Self::default().next(&[], draft)
+    /// A generation of these segments.
+    pub(crate) fn of(segments: impl IntoIterator<Item = Segment>) -> Self {
+        Self::default().next(&[], segments)
     }
 
     /// A living document, its segment and its place there.
@@ -116,9 +122,13 @@ impl Generation {
         found.map(|entry| entry.document.id.clone()).collect()
     }
 
-    /// The generation after this one: some documents gone, a drafted segment added, and small or
-    /// worn segments merged.
-    pub(crate) fn next(&self, removed: &[DocumentId], draft: Draft) -> Self {
+    /// The generation after this one: some documents gone, segments added, and small or worn
+    /// segments merged.
+    pub(crate) fn next(
+        &self,
+        removed: &[DocumentId],
+        segments: impl IntoIterator<Item = Segment>,
+    ) -> Self {
         let mut parts = self.parts.clone();
         for id in removed {
             for part in &mut parts {
@@ -129,9 +139,7 @@ impl Generation {
                 }
             }
         }
-        if !draft.is_empty() {
-            parts.push(Part { segment: Arc::new(draft.finish()), dead: None });
-        }
+        parts.extend(segments.into_iter().map(Part::new));
         Self { parts: compacted(parts), number: self.number + 1 }
     }
 
@@ -145,7 +153,7 @@ impl Generation {
     #[cfg(feature = "sqlite")]
     pub(crate) fn without_dead(&self) -> Self {
         let clean = |part: &Part| match &part.dead {
-            Some(_) => merged(std::slice::from_ref(part)),
+            Some(_) => Part::new(merged(std::slice::from_ref(part))),
             None => part.clone(),
         };
         let parts = self.parts.iter().map(clean).filter(|part| !part.is_empty()).collect();
@@ -187,7 +195,7 @@ fn compacted(mut parts: Vec<Part>) -> Vec<Part> {
     parts.retain(|part| !part.is_empty());
     for part in &mut parts {
         if part.is_worn() {
-            *part = merged(std::slice::from_ref(part));
+            *part = Part::new(merged(std::slice::from_ref(part)));
         }
     }
     let Some(mut weight) = parts.last().map(Part::living_weight) else { return parts };
@@ -202,31 +210,23 @@ fn compacted(mut parts: Vec<Part>) -> Vec<Part> {
     }
     if from + 1 < parts.len() {
         let tail = parts.split_off(from);
-        parts.push(merged(&tail));
+        parts.push(Part::new(merged(&tail)));
     }
     parts
-}
-
-fn merged(parts: &[Part]) -> Part {
-    let mut draft = Draft::default();
-    for part in parts {
-        part.segment.copy_into(&mut draft, part.dead.as_deref());
-    }
-    Part { segment: Arc::new(draft.finish()), dead: None }
 }
 
 /// The current generation of an index and what its readers share.
 #[derive(Debug)]
 pub(crate) struct Live {
-    /// The generation, its analyzer, and the scratches of queries with that analyzer.
-    current: RwLock<(Arc<Generation>, Arc<Analyzer>, Arc<ScratchPool>)>,
+    /// The generation, the drafters with its analyzer, and the scratches of queries with that.
+    current: RwLock<(Arc<Generation>, Arc<Drafters>, Arc<ScratchPool>)>,
     seeded: Seeded,
 }
 
 impl Live {
     pub(crate) fn new(generation: Generation, analyzer: Analyzer, seeded: Seeded) -> Self {
-        let current = RwLock::new((Arc::new(generation), Arc::new(analyzer), Arc::default()));
-        Self { current, seeded }
+        let drafters = Arc::new(Drafters::new(analyzer));
+        Self { current: RwLock::new((Arc::new(generation), drafters, Arc::default())), seeded }
     }
 
     pub(crate) fn seeded(&self) -> Seeded {
@@ -237,7 +237,7 @@ impl Live {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).0)
     }
 
-    pub(crate) fn analyzer(&self) -> Arc<Analyzer> {
+    pub(crate) fn drafters(&self) -> Arc<Drafters> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).1)
     }
 
@@ -248,17 +248,17 @@ impl Live {
     }
 
     /// Makes a generation with another analyzer current.
-    pub(crate) fn replace(&self, generation: Generation, analyzer: Analyzer) {
+    pub(crate) fn replace(&self, generation: Generation, drafters: Arc<Drafters>) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let number = current.0.number + 1;
         let generation = Arc::new(Generation { number, ..generation });
-        *current = (generation, Arc::new(analyzer), Arc::default());
+        *current = (generation, drafters, Arc::default());
     }
 
     /// What a scope sees of the current generation.
     pub(crate) fn view(&self, scope: &Scope) -> View {
-        let (generation, analyzer, scratch) =
+        let (generation, drafters, scratch) =
             self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
-        View::new(generation, scope.clone(), analyzer, scratch, self.seeded)
+        View::new(generation, scope.clone(), Arc::clone(&drafters.analyzer), scratch, self.seeded)
     }
 }

@@ -8,10 +8,12 @@ mod best;
 mod bits;
 mod document;
 mod draft;
+mod drafter;
 #[cfg(any(test, feature = "seeded-faults"))]
 mod exhaustive;
 mod frequencies;
 mod generation;
+mod merge;
 mod parallel;
 mod postings;
 mod scoring;
@@ -26,13 +28,14 @@ mod view;
 mod window;
 
 pub(crate) use document::{Body, Document};
-pub(crate) use draft::{Analysis, Draft};
+pub(crate) use drafter::{Drafter, Drafters};
 pub(crate) use generation::{Generation, Live};
 pub(crate) use parallel::drafted;
+pub(crate) use segment::Segment;
 pub use view::View;
 #[cfg(feature = "sqlite")]
 pub(crate) use {
-    draft::ChunkTerms,
+    draft::{ChunkTerms, Draft},
     frequencies::{Frequencies, Lengths},
     view::Found,
 };

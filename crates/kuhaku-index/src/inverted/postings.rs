@@ -52,9 +52,31 @@ impl Postings {
         }
     }
 
+    /// Empty, with room for so many to be pushed.
+    pub(super) fn for_pushing(postings: usize) -> Self {
+        Self {
+            starts: vec![0],
+            chunks: Vec::with_capacity(postings),
+            frequencies: Vec::with_capacity(postings),
+            ..Self::default()
+        }
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.chunks.len()
+    }
+
+    /// Ends the list of the next term, which has so many.
+    pub(super) fn end_list(&mut self, postings: u32) {
+        let start = self.starts.last().copied().unwrap_or_default();
+        self.starts.push(start + postings);
+    }
+
+    /// Appends a posting.
+    pub(super) fn push(&mut self, chunk: u32, tf: Frequencies) {
+        self.chunks.push(chunk);
+        self.frequencies.push(tf);
     }
 
     /// Puts a posting into its place.

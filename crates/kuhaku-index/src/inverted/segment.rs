@@ -8,11 +8,9 @@ use kuhaku_core::{AccessTags, DocumentId, Scope};
 
 use super::bits::Bits;
 use super::document::Document;
-use super::draft::Draft;
-use super::frequencies::{Frequencies, Lengths};
+use super::frequencies::Lengths;
 use super::postings::{List, Postings};
 use super::terms::Terms;
-use super::tombstones::Tombstones;
 
 /// A document of a segment.
 #[derive(Debug)]
@@ -96,10 +94,9 @@ pub(crate) struct Segment {
     pub(super) term_runs: Vec<u32>,
     pub(super) runs: Vec<Run>,
     pub(super) postings: Postings,
-    /// While drafted: where the next posting of a term goes.
-    cursors: Vec<u32>,
     /// Per chunk: where its terms begin; one more at the end.
     pub(super) chunk_terms: Vec<u32>,
+    /// Per chunk: its terms, ascending.
     pub(super) forward: Vec<u32>,
     visible: Mutex<HashMap<Scope, Arc<Visible>>>,
 }
@@ -127,19 +124,10 @@ impl Segment {
             term_runs: Vec::new(),
             runs: Vec::new(),
             postings,
-            cursors: Vec::new(),
-            chunk_terms: vec![0],
+            chunk_terms: Vec::new(),
             forward: Vec::new(),
             visible: Mutex::default(),
         }
-    }
-
-    /// Adds the next term in ascending order, with room for so many postings.
-    pub(super) fn push_term(&mut self, term: &str, postings: u32) {
-        let start = self.postings.starts.last().copied().unwrap_or_default();
-        self.terms.push(term);
-        self.cursors.push(start);
-        self.postings.starts.push(start + postings);
     }
 
     pub(super) fn class_of(&self, tags: &AccessTags) -> u32 {
@@ -150,14 +138,10 @@ impl Segment {
         self.documents.push(Entry { document, class, chunks: 0..0 });
     }
 
-    /// Adds the next chunk, in the order of classes, then documents, then ordinals.
-    pub(super) fn push_chunk(
-        &mut self,
-        chunk: Chunk,
-        terms: impl Iterator<Item = (u32, Frequencies)>,
-    ) {
+    /// Adds the next chunk, in the order of classes, then documents, then ordinals; gives its place.
+    pub(super) fn push_chunk(&mut self, chunk: Chunk) -> u32 {
         let place = self.chunks.len() as u32;
-        let Some(entry) = self.documents.get_mut(chunk.document as usize) else { return };
+        let Some(entry) = self.documents.get_mut(chunk.document as usize) else { return place };
         if entry.chunks.is_empty() {
             entry.chunks = place..place;
         }
@@ -166,43 +150,71 @@ impl Segment {
             class.chunks += 1;
             class.lengths.add(chunk.lengths);
         }
-        for (term, tf) in terms {
-            if let Some(cursor) = self.cursors.get_mut(term as usize) {
-                self.postings.set(*cursor, place, tf);
-                *cursor += 1;
-            }
-            self.forward.push(term);
-        }
         self.totals.push(chunk.lengths.total());
         self.chunks.push(chunk);
-        self.chunk_terms.push(self.forward.len() as u32);
+        place
     }
 
-    /// Cuts the postings of each term into runs of one class, and into blocks.
+    /// Makes what follows from terms, chunks and postings: runs of one class, blocks, and the terms of
+    /// each chunk.
     pub(super) fn seal(&mut self) {
-        self.cursors = Vec::new();
         self.place_classes();
-        let mut end = 0;
-        for term in 0..self.terms.len() as u32 {
-            self.term_runs.push(self.runs.len() as u32);
-            let chunks = self.postings.list(term).chunks;
-            let mut last = None;
-            for (place, chunk) in (end..).zip(chunks) {
-                let class = self.class_of_chunk(*chunk);
-                if last != Some(class) {
-                    self.runs.push(Run { class, start: place });
-                    last = Some(class);
-                }
-            }
-            end += chunks.len() as u32;
-        }
-        self.term_runs.push(self.runs.len() as u32);
-        self.runs.push(Run { class: u32::MAX, start: end });
-        self.runs.shrink_to_fit();
+        self.cut_runs();
         let chunks = &self.chunks;
         self.postings.seal(|chunk| {
             chunks.get(chunk as usize).map_or_else(Lengths::default, |chunk| chunk.lengths)
         });
+        self.turn_around();
+    }
+
+    fn cut_runs(&mut self) {
+        let mut runs = Vec::new();
+        let mut end = 0;
+        for term in 0..self.terms.len() as u32 {
+            self.term_runs.push(runs.len() as u32);
+            let chunks = self.postings.list(term).chunks;
+            // The first chunk that is not of the run's class.
+            let mut next = 0;
+            for (place, chunk) in (end..).zip(chunks) {
+                if *chunk >= next {
+                    let class = self.class_of_chunk(*chunk);
+                    next = self.range(class).end;
+                    runs.push(Run { class, start: place });
+                }
+            }
+            end += chunks.len() as u32;
+        }
+        self.term_runs.push(runs.len() as u32);
+        runs.push(Run { class: u32::MAX, start: end });
+        runs.shrink_to_fit();
+        self.runs = runs;
+    }
+
+    /// Finds the terms of each chunk from the chunks of each term.
+    fn turn_around(&mut self) {
+        let mut cursors = vec![0_u32; self.chunks.len()];
+        for chunk in &self.postings.chunks {
+            if let Some(count) = cursors.get_mut(*chunk as usize) {
+                *count += 1;
+            }
+        }
+        self.chunk_terms = Vec::with_capacity(cursors.len() + 1);
+        let mut start = 0;
+        for cursor in &mut cursors {
+            self.chunk_terms.push(start);
+            start += std::mem::replace(cursor, start);
+        }
+        self.chunk_terms.push(start);
+        self.forward = vec![0; start as usize];
+        for term in 0..self.terms.len() as u32 {
+            for chunk in self.postings.list(term).chunks {
+                let Some(cursor) = cursors.get_mut(*chunk as usize) else { continue };
+                if let Some(place) = self.forward.get_mut(*cursor as usize) {
+                    *place = term;
+                }
+                *cursor += 1;
+            }
+        }
     }
 
     /// Counts the chunks of each class and adds up their lengths, for chunks that came at once.
@@ -335,50 +347,5 @@ impl Segment {
         let start = self.classes.get(class as usize).map_or(0, |class| class.start);
         let next = self.classes.get(class as usize + 1).map(|class| class.start);
         start..next.unwrap_or(self.chunks.len() as u32)
-    }
-
-    /// Copies the living documents into a draft.
-    pub(crate) fn copy_into(&self, draft: &mut Draft, dead: Option<&Tombstones>) {
-        let mut frequencies = vec![Frequencies::default(); self.forward.len()];
-        let mut cursors = self.chunk_terms.clone();
-        let mut terms = vec![0; self.forward.len()];
-        for term in 0..self.terms.len() as u32 {
-            let list = self.list(term);
-            for (chunk, of) in list.chunks.iter().zip(list.frequencies) {
-                let Some(cursor) = cursors.get_mut(*chunk as usize) else { continue };
-                let at = *cursor as usize;
-                *cursor += 1;
-                if let (Some(tf), Some(place)) = (frequencies.get_mut(at), terms.get_mut(at)) {
-                    (*tf, *place) = (*of, term);
-                }
-            }
-        }
-        let mut numbers = vec![None; self.terms.len()];
-        for (place, entry) in self.documents.iter().enumerate() {
-            if dead.is_some_and(|dead| dead.has_document(place as u32)) {
-                continue;
-            }
-            let Some(tags) = self.tags(entry) else { continue };
-            draft.document(Arc::clone(&entry.document), tags.clone());
-            for at in entry.chunks.clone() {
-                let Some(chunk) = self.chunks.get(at as usize) else { continue };
-                let range = match (
-                    self.chunk_terms.get(at as usize),
-                    self.chunk_terms.get(at as usize + 1),
-                ) {
-                    (Some(start), Some(end)) => *start as usize..*end as usize,
-                    _ => continue,
-                };
-                let mut entries = Vec::with_capacity(range.len());
-                let here = terms.get(range.clone()).unwrap_or_default();
-                for (term, tf) in here.iter().zip(frequencies.get(range).unwrap_or_default()) {
-                    let Some(number) = numbers.get_mut(*term as usize) else { continue };
-                    let name = self.terms.get(*term).unwrap_or_default();
-                    let number = *number.get_or_insert_with(|| draft.numbering.number(name));
-                    entries.push((number, *tf));
-                }
-                draft.chunk(chunk.ordinal, chunk.lengths, entries);
-            }
-        }
     }
 }

@@ -229,7 +229,7 @@ mod tests {
     use std::fmt::Write as _;
     use std::io::{Read as _, Seek as _};
 
-    use super::super::draft::{Analysis, Draft};
+    use super::super::drafter::{Drafter, Drafters};
     use super::super::parallel::drafted_on;
     use super::*;
     use crate::analysis::Analyzer;
@@ -266,22 +266,21 @@ mod tests {
     }
 
     fn generation(threads: usize) -> Generation {
-        let analyzer = Analyzer::new(Tokenizer::Simple, Language::None);
+        let drafters = Drafters::new(Analyzer::new(Tokenizer::Simple, Language::None));
         let size = |record: &DocumentRecord| record.text.as_str().len();
-        let (count, draft) =
-            drafted_on(threads, documents(), size, |records, draft: &mut Draft| {
-                let mut analysis = Analysis::new(&analyzer);
-                for record in records {
-                    draft.document(resident(&record, Body::Row(7)), record.tags.clone());
-                    for (ordinal, chunk) in (0..).zip(&record.chunks) {
-                        let terms = analysis.count(draft, &record, chunk);
-                        draft.chunk(ordinal, terms.lengths, terms.entries);
-                    }
+        let work = |records: Vec<DocumentRecord>, drafter: &mut Drafter| {
+            for record in records {
+                drafter.draft.document(resident(&record, Body::Row(7)), record.tags.clone());
+                for (ordinal, chunk) in (0..).zip(&record.chunks) {
+                    let terms = drafter.count(&record, chunk);
+                    drafter.draft.chunk(ordinal, terms);
                 }
-                vec![()]
-            });
+            }
+            vec![()]
+        };
+        let (count, segments) = drafted_on(threads, &drafters, documents(), size, work);
         assert_eq!(count.len() > 1, threads > 1);
-        Generation::of(draft)
+        Generation::of(segments)
     }
 
     #[test]
@@ -294,7 +293,7 @@ mod tests {
 
     #[test]
     fn what_is_read_is_what_was_written_with_its_tombstones() {
-        let generation = generation(1).next(&[DocumentId::new("d31").unwrap()], Draft::default());
+        let generation = generation(1).next(&[DocumentId::new("d31").unwrap()], None);
         let written = bytes(&generation);
         let mut file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut file, &written).unwrap();

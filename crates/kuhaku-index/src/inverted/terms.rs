@@ -33,6 +33,16 @@ impl Numbering {
     }
 }
 
+/// A number that orders terms as their spellings do, but for those that begin alike: comparing these
+/// is left to who compares.
+pub(super) fn order_key(term: &str) -> u64 {
+    let mut key = [0; 8];
+    for (to, from) in key.iter_mut().zip(term.as_bytes()) {
+        *to = *from;
+    }
+    u64::from_be_bytes(key)
+}
+
 /// Terms in ascending order, in one string.
 #[derive(Debug, Default)]
 pub(crate) struct Terms {

@@ -13,7 +13,7 @@ use super::writer::aside;
 use crate::analysis::Analyzer;
 use crate::document::DocumentRecord;
 use crate::error::{Error, ErrorKind, Result};
-use crate::inverted::{Analysis, Draft};
+use crate::inverted::Drafter;
 
 const TRIED: &str = "examine the index";
 
@@ -159,7 +159,7 @@ pub(super) async fn examine(
     };
     let analyzer = Arc::clone(analyzer);
     let (record, terms) = aside(TRIED, move || {
-        let terms = terms(&analyzer, &record);
+        let terms = terms(analyzer, &record);
         (record, terms)
     })
     .await?;
@@ -171,14 +171,13 @@ pub(super) async fn examine(
     Ok(Some(Examined { record: Some(record), terms, findings }))
 }
 
-fn terms(analyzer: &Analyzer, record: &DocumentRecord) -> Vec<Vec<u8>> {
-    let mut analysis = Analysis::new(analyzer);
-    let mut draft = Draft::default();
+fn terms(analyzer: Arc<Analyzer>, record: &DocumentRecord) -> Vec<Vec<u8>> {
+    let mut drafter = Drafter::new(analyzer);
     let chunks = record.chunks.iter();
     chunks
         .map(|chunk| {
-            let terms = analysis.count(&mut draft, record, chunk);
-            encode_terms(&draft, &terms)
+            let terms = drafter.count(record, chunk);
+            encode_terms(&drafter.draft, &terms)
         })
         .collect()
 }

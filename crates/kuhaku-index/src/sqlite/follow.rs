@@ -1,7 +1,7 @@
 //! Following what other handles and processes commit (D13).
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use kuhaku_core::AccessTags;
 use sqlx::SqliteConnection;
@@ -15,7 +15,7 @@ use super::writer::aside;
 use crate::analysis::Analyzer;
 use crate::error::{Error, Result};
 use crate::fault::Fault;
-use crate::inverted::{Body, Draft};
+use crate::inverted::{Body, Draft, Drafters};
 
 const TRIED: &str = "read the index";
 
@@ -79,7 +79,7 @@ impl SqliteIndex {
             let generation = load(connection).await?;
             let analyzer = Analyzer::new(meta.fingerprint.tokenizer, meta.fingerprint.language);
             self.pins.retire(&before, retired);
-            self.live.replace(generation, analyzer);
+            self.live.replace(generation, Arc::new(Drafters::new(analyzer)));
             self.set_fingerprint(meta.fingerprint);
         } else {
             let mut draft = Draft::default();
@@ -96,7 +96,7 @@ impl SqliteIndex {
             let work = move || {
                 let lost = |body: &Body| Self::row(body).is_some_and(|row| gone.contains(&row));
                 // Rows that are deleted already are found by looking at all documents.
-                base.next(&known.unwrap_or_else(|| base.ids(lost)), draft)
+                base.next(&known.unwrap_or_else(|| base.ids(lost)), draft.finish())
             };
             let next = aside(TRIED, work).await?;
             self.pins.retire(&before, retired);

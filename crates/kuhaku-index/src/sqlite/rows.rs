@@ -218,7 +218,7 @@ pub(super) async fn load_with(
             while let Some((_, ordinal, terms)) = chunks.next_if(|(of, _, _)| *of == row) {
                 let terms = decode_terms(draft, &terms)
                     .ok_or_else(|| corrupt(READING, "the terms of a chunk are unreadable"))?;
-                draft.chunk(ordinal, terms.lengths, terms.entries);
+                draft.chunk(ordinal, terms);
             }
         }
         from = last + 1;

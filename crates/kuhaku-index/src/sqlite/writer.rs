@@ -7,9 +7,9 @@ use sqlx::{Sqlite, SqliteConnection, Transaction};
 
 use super::codec::encode_terms;
 use super::failure::{corrupt, storage};
+use super::insert::{Prepared, insert};
 use super::lock::WriteLock;
 use super::record::record_at;
-use super::insert::{Prepared, insert};
 use super::rows::{self, ChangeKind};
 use super::{SqliteIndex, schema};
 use crate::analysis::Analyzer;
@@ -17,7 +17,7 @@ use crate::contract::{ChunkIndex as _, Rewrite};
 use crate::document::DocumentRecord;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::inverted::{Analysis, Body, Draft, Generation, drafted};
+use crate::inverted::{Body, Draft, Drafter, Drafters, Generation, Segment, drafted};
 use crate::plan::{Plan, resident};
 use crate::write::{ApplyReport, Batch};
 
@@ -112,9 +112,12 @@ impl SqliteIndex {
             let gone = removed.iter().filter_map(|id| Self::row(&current.document(id)?.0.body));
             let gone: Vec<i64> = gone.collect();
             self.retire(&mut transaction, &gone).await?;
-            let (analyzer, base) = (self.live.analyzer(), current);
-            let draft = store(&mut transaction, analyzer, stored).await?;
-            let next = aside(TRIED, move || base.next(&removed, draft)).await?;
+            let (prepared, segments) =
+                prepared(&mut transaction, self.live.drafters(), stored).await?;
+            // At the same time, on another thread.
+            let next = aside(TRIED, move || current.next(&removed, segments));
+            insert(&mut transaction, &prepared).await?;
+            let next = next.await?;
             self.commit(transaction, gone, || self.live.publish(next)).await?;
             report
         };
@@ -151,10 +154,14 @@ impl SqliteIndex {
             rows::log(&mut transaction, ChangeKind::Reset, 0).await?;
             schema::write_fingerprint(&mut transaction, &fingerprint).await?;
             let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
-            let draft = store(&mut transaction, Arc::new(analyzer.clone()), stored).await?;
-            let generation = aside(TRIED, move || Generation::of(draft)).await?;
+            let drafters = Arc::new(Drafters::new(analyzer));
+            let (prepared, segments) =
+                prepared(&mut transaction, Arc::clone(&drafters), stored).await?;
+            let generation = aside(TRIED, move || Generation::of(segments));
+            insert(&mut transaction, &prepared).await?;
+            let generation = generation.await?;
             let publish = || {
-                self.live.replace(generation, analyzer);
+                self.live.replace(generation, drafters);
                 self.set_fingerprint(fingerprint.clone());
             };
             self.commit(transaction, gone, publish).await?;
@@ -208,7 +215,7 @@ impl SqliteIndex {
         rows::log(&mut transaction, ChangeKind::Release, row).await?;
         let mut draft = Draft::default();
         rows::load(&mut transaction, &mut draft, row, row).await?;
-        let next = current.next(&[id.document().clone()], draft);
+        let next = current.next(&[id.document().clone()], draft.finish());
         self.commit(transaction, Vec::new(), || self.live.publish(next)).await?;
         Ok(true)
     }
@@ -224,50 +231,54 @@ fn check(made_for: &Fingerprint, has: &Fingerprint) -> Result<()> {
         .next("open it again, with the settings that it has now"))
 }
 
-/// Does long work on a thread that may block.
-pub(super) async fn aside<T: Send + 'static>(
+/// Does long work on a thread that may block. It begins at once, whether it is waited for or not.
+pub(super) fn aside<T: Send + 'static>(
     tried: &'static str,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|source| {
-        Error::new(ErrorKind::Storage, tried, "the work on its text stopped")
-            .next("try again, and report it when it happens again")
-            .caused_by(source)
-    })
+) -> impl Future<Output = Result<T>> + Send {
+    let working = tokio::task::spawn_blocking(work);
+    async move {
+        working.await.map_err(|source| {
+            Error::new(ErrorKind::Storage, tried, "the work on its text stopped")
+                .next("try again, and report it when it happens again")
+                .caused_by(source)
+        })
+    }
 }
 
-/// Analyses documents and stores them. Part of the caller's transaction.
-async fn store(
+/// Analyses documents. Their rows are the next ones, as the caller's transaction sees them.
+async fn prepared(
     connection: &mut SqliteConnection,
-    analyzer: Arc<Analyzer>,
+    drafters: Arc<Drafters>,
     stored: Vec<DocumentRecord>,
-) -> Result<Draft> {
+) -> Result<(Vec<Prepared>, Vec<Segment>)> {
     let first = rows::next_row(&mut *connection).await?;
     let size: usize = stored.iter().map(|record| record.text.as_str().len()).sum();
-    let work = move || prepare(&analyzer, stored, first);
-    let (prepared, draft) = if size < INLINE { work() } else { aside(TRIED, work).await? };
-    insert(&mut *connection, &prepared).await?;
-    Ok(draft)
+    let work = move || prepare(&drafters, stored, first);
+    if size < INLINE { Ok(work()) } else { aside(TRIED, work).await }
 }
 
 /// Analyses documents and gives them rows, the first of which is `first`.
-fn prepare(analyzer: &Analyzer, stored: Vec<DocumentRecord>, first: i64) -> (Vec<Prepared>, Draft) {
+fn prepare(
+    drafters: &Drafters,
+    stored: Vec<DocumentRecord>,
+    first: i64,
+) -> (Vec<Prepared>, Vec<Segment>) {
     let numbered: Vec<(i64, DocumentRecord)> = (first..).zip(stored).collect();
-    let work = |numbered: Vec<(i64, DocumentRecord)>, draft: &mut Draft| {
-        let mut analysis = Analysis::new(analyzer);
+    let work = |numbered: Vec<(i64, DocumentRecord)>, drafter: &mut Drafter| {
         let prepared = numbered.into_iter().map(|(row, record)| {
-            draft.document(resident(&record, Body::Row(row)), record.tags.clone());
+            drafter.draft.document(resident(&record, Body::Row(row)), record.tags.clone());
             let mut terms = Vec::with_capacity(record.chunks.len());
             for (ordinal, chunk) in (0..).zip(&record.chunks) {
-                let counted = analysis.count(draft, &record, chunk);
-                terms.push(encode_terms(draft, &counted));
+                let counted = drafter.count(&record, chunk);
+                terms.push(encode_terms(&drafter.draft, &counted));
                 if chunk.quarantine.is_none() {
-                    draft.chunk(ordinal, counted.lengths, counted.entries);
+                    drafter.draft.chunk(ordinal, counted);
                 }
             }
             Prepared { row, record, terms }
         });
         prepared.collect()
     };
-    drafted(numbered, |(_, record)| record.text.as_str().len(), work)
+    drafted(drafters, numbered, |(_, record)| record.text.as_str().len(), work)
 }
