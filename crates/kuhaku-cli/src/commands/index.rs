@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use kuhaku::index::{Depth, Finding, OpenOptions, SqliteIndex};
-use kuhaku::{Error, Result, Runtime};
-use serde_json::{Value, json};
+use kuhaku::{Result, Runtime};
+use serde_json::json;
 
 use crate::args::IndexCommand;
 use crate::console::{Console, Line};
