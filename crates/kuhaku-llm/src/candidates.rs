@@ -90,10 +90,12 @@ impl ServiceCandidates {
             Service::Vertex if cfg!(not(feature = "vertex")) => {
                 return candidate.missing("turn on the feature `vertex` of this build");
             }
-            // Whether the machine itself has an identity is not known without asking.
+            // Whether the machine itself has an identity is not known without asking; who names
+            // the service says that it has one.
             Service::Vertex => {
+                let named = self.settings.llm_provider.trim().eq_ignore_ascii_case("vertex");
                 self.settings.vertex_project.is_some()
-                    && self.settings.vertex_credentials_file.is_some()
+                    && (named || self.settings.vertex_credentials_file.is_some())
             }
             Service::HuggingFace => set.base_url.is_some(),
             Service::OpenAiCompat => set.base_url.is_some() && set.model.is_some(),

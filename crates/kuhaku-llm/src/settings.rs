@@ -15,7 +15,8 @@ use crate::service::Service;
 kuhaku_core::settings! {
     /// Settings of the services that models are asked of: top level, variables `KUHAKU_…`.
     pub struct LlmSettings in "" {
-        /// Which service answers: `auto` for the safest that is ready, or the name of one.
+        /// Which service answers: the name of one, `auto` for the one that was chosen before or else
+        /// the safest that is ready, `none` for no model.
         llm_provider: String = "auto".into();
         /// How long one attempt may take, in seconds; for a stream, until its first text.
         llm_timeout_seconds: u64 = 120, "from 1 to 86400" => |s| (1..=86_400).contains(s);

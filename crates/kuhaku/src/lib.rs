@@ -24,7 +24,8 @@
 //! | `rag` | [`Rag`]: documents in, cited answers out | yes |
 //! | `sqlite` | indexes that are kept in a folder; without it they are in memory | yes |
 //! | `extract` | structured extraction (contract only so far) | yes |
-//! | `llm` | language-model providers (contract only so far) | yes |
+//! | `llm` | language-model providers, and the choice among them | yes |
+//! | `vertex` | Google Vertex AI among them | no |
 //! | `blocking` | the facade without `async` | no |
 //! | `dense` | local models (contract only so far) | no |
 //! | `hydrag` | corrective multi-head retrieval (contract only so far) | no |
@@ -55,6 +56,8 @@ mod documents {}
 
 #[cfg(feature = "blocking")]
 pub mod blocking;
+#[cfg(feature = "llm")]
+mod choice;
 mod error;
 #[cfg(feature = "rag")]
 mod facade;
@@ -64,6 +67,8 @@ mod targets;
 #[cfg(feature = "otlp")]
 pub mod telemetry;
 
+#[cfg(feature = "llm")]
+pub use choice::{ChoiceSettings, ModelChoice};
 pub use error::{Error, ErrorKind, Result};
 #[cfg(feature = "rag")]
 pub use facade::{AuditSettings, AuditTrail, Rag, RagBuilder};
@@ -94,9 +99,10 @@ pub use kuhaku_onnx as onnx;
 pub use kuhaku_rag as rag;
 #[cfg(feature = "rag")]
 pub use kuhaku_rag::{
-    Answer, AskRequest, Citation, DocumentOutcome, DocumentReport, Found, Hit, IngestOptions,
-    IngestProgress, IngestReport, Messages, Mode, ModelSettings, Prompt, RagSettings, RemaskReport,
-    Retriever, SearchAnswer, Source, TagRule, TextDocument, require_paths,
+    Answer, AnswerEvent, AnswerStream, AskRequest, Citation, DocumentOutcome, DocumentReport,
+    Found, Hit, IngestOptions, IngestProgress, IngestReport, Messages, Mode, ModelSettings, Prompt,
+    RagSettings, RemaskReport, Retriever, SearchAnswer, Source, TagRule, TextDocument,
+    require_paths,
 };
 pub use settings::{settings_sections, unknown_settings};
 #[cfg(all(feature = "rag", feature = "eval"))]

@@ -2,9 +2,16 @@
 
 use kuhaku_core::{Field, Sources, UnknownName};
 
+/// Variables that are no settings: they speak of the terminal, not of the work.
+const VARIABLES: [&str; 1] = ["KUHAKU_NONINTERACTIVE"];
+
 /// Every section: its name and its fields. Tools may share one.
 pub fn settings_sections() -> Vec<(&'static str, Vec<Field>)> {
     let sections: Vec<(&'static str, Vec<Field>)> = vec![
+        #[cfg(feature = "llm")]
+        section::<kuhaku_llm::LlmSettings>(),
+        #[cfg(feature = "llm")]
+        section::<crate::ChoiceSettings>(),
         #[cfg(feature = "rag")]
         section::<kuhaku_rag::ModelSettings>(),
         #[cfg(feature = "rag")]
@@ -22,7 +29,7 @@ pub fn settings_sections() -> Vec<(&'static str, Vec<Field>)> {
     joined
 }
 
-#[cfg(feature = "rag")]
+#[cfg(any(feature = "llm", feature = "rag"))]
 fn section<S: kuhaku_core::Section>() -> (&'static str, Vec<Field>) {
     (S::NAME, S::fields())
 }
@@ -30,7 +37,7 @@ fn section<S: kuhaku_core::Section>() -> (&'static str, Vec<Field>) {
 /// The `KUHAKU_` variables, and the names in a settings file, that no setting has (R13).
 pub fn unknown_settings(sources: &Sources) -> Vec<UnknownName> {
     let known = settings_sections();
-    let unknown = sources.unknown_names(&known, &[]);
+    let unknown = sources.unknown_names(&known, &VARIABLES);
     // Dropped names are refused with their reason elsewhere; a guess beside it would mislead.
     #[cfg(feature = "rag")]
     let unknown = {

@@ -5,12 +5,15 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+#[cfg(feature = "llm")]
+use kuhaku::Section as _;
 use kuhaku::{AskRequest, Rag, Scope, Sources, TextDocument};
 use kuhaku_testkit::ScriptedLlm;
 
 /// For every setting, a value that is not its default. A setting without a row fails the test.
-const OTHER_VALUES: [(&str, &str); 19] = [
+const OTHER_VALUES: [(&str, &str); 20] = [
     ("KUHAKU_LLM_TEMPERATURE", "0.7"),
     ("KUHAKU_LLM_MAX_TOKENS", "99"),
     ("KUHAKU_RAG__INDEX", "(a temporary folder)"),
@@ -30,6 +33,7 @@ const OTHER_VALUES: [(&str, &str); 19] = [
     ("KUHAKU_RAG__BODY_WEIGHT", "0.3"),
     ("KUHAKU_RAG__RAG_CONFIDENCE_THRESHOLD", "1"),
     ("KUHAKU_RAG__EXTRACTIVE_SENTENCES", "1"),
+    ("KUHAKU_RAG__REQUEST_TIMEOUT_SECONDS", "20"),
 ];
 
 /// Everything that can be seen of a fixed sequence of calls under these settings.
@@ -71,6 +75,8 @@ async fn observe(sources: &Sources) -> String {
     rag.ask("Are parcels weighed?", Scope::anonymous()).await.unwrap();
     for request in model.requests() {
         writeln!(seen, "{:?} {:?}", request.temperature, request.max_output_tokens).unwrap();
+        let left = request.deadline.unwrap().saturating_duration_since(Instant::now());
+        writeln!(seen, "more than a minute: {}", left > Duration::from_secs(60)).unwrap();
     }
     seen
 }
@@ -80,10 +86,21 @@ async fn observe(sources: &Sources) -> String {
 async fn each_setting_changes_something_that_can_be_seen() {
     let default = observe(&Sources::new()).await;
     assert_eq!(default, observe(&Sources::new()).await, "the sequence itself is repeatable");
+    #[cfg(feature = "llm")]
+    let of_models: Vec<&str> =
+        [kuhaku::llm::LlmSettings::fields(), kuhaku::ChoiceSettings::fields()]
+            .concat()
+            .iter()
+            .map(|field| field.name)
+            .collect();
     for (section, fields) in kuhaku::settings_sections() {
         for field in fields {
             if field.name.starts_with("audit_") {
                 continue; // Seen in the files of an audit: `tests/audit.rs`.
+            }
+            #[cfg(feature = "llm")]
+            if of_models.contains(&field.name) {
+                continue; // Seen in choices and calls: `tests/choice.rs`, `kuhaku-llm`.
             }
             let section = if section.is_empty() { String::new() } else { format!("{section}__") };
             let name = format!("KUHAKU_{section}{}", field.name).to_uppercase();

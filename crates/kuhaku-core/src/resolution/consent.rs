@@ -1,6 +1,7 @@
 //! The port through which a person is asked. The command implements it; libraries never ask.
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -17,6 +18,21 @@ pub trait Consent: Send + Sync + fmt::Debug {
 
     /// Asks for one step. Only a clear yes is true. The answer is never remembered.
     async fn confirm(&self, step: &ConsentStep) -> bool;
+}
+
+#[async_trait]
+impl<C: Consent + ?Sized> Consent for Arc<C> {
+    fn is_interactive(&self) -> bool {
+        (**self).is_interactive()
+    }
+
+    async fn choose(&self, question: &str, options: &[String]) -> Option<usize> {
+        (**self).choose(question, options).await
+    }
+
+    async fn confirm(&self, step: &ConsentStep) -> bool {
+        (**self).confirm(step).await
+    }
 }
 
 /// For programs that nobody watches: picks nothing and consents to nothing.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use kuhaku_core::{DocumentId, Scope};
 use kuhaku_index::{ChunkIndex, Maintenance};
 use kuhaku_rag::{
-    Answer, AskRequest, DocumentReport, IngestOptions, IngestProgress, IngestReport, Ingestor,
-    RagEngine, RemaskReport, SearchAnswer, TextDocument,
+    Answer, AnswerStream, AskRequest, DocumentReport, IngestOptions, IngestProgress, IngestReport,
+    Ingestor, RagEngine, RemaskReport, SearchAnswer, TextDocument,
 };
 use tempfile::TempDir;
 
@@ -138,6 +138,11 @@ impl Rag {
     /// Those of the index and of the model.
     pub async fn ask_with(&self, request: &AskRequest) -> Result<Answer> {
         Ok(self.0.engine.ask(request).await?)
+    }
+
+    /// Answers a question piece by piece: see [`RagEngine::ask_stream`].
+    pub fn ask_stream(&self, request: &AskRequest) -> AnswerStream {
+        self.0.engine.ask_stream(request)
     }
 
     /// Finds chunks without answering.

@@ -69,6 +69,9 @@ impl RagBuilder {
         self.audit_settings = AuditSettings::read(sources, &mut problems);
         self.audit_settings.check(&mut problems);
         sources.refuse(RagSettings::dropped(), &mut problems);
+        // Read elsewhere; one error lists what is wrong with any of them.
+        #[cfg(feature = "llm")]
+        let _ = crate::ModelChoice::read(sources, &mut problems);
         problems.into_result()?;
         Ok(self)
     }
