@@ -76,7 +76,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Eval(EvalCommand),
     /// Say what is configured, what is missing, and what to do next
-    Doctor,
+    Doctor(ModelArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -190,6 +190,22 @@ pub(crate) struct AskArgs {
     pub(crate) docs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) caller: CallerArgs,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Print the answer when it is complete, not while it is written
+    #[arg(long)]
+    pub(crate) no_stream: bool,
+}
+
+/// Which model answers, whatever the settings say.
+#[derive(Debug, Default, ClapArgs)]
+pub(crate) struct ModelArgs {
+    /// The service that writes the answer: none, auto, ollama, openai, anthropic, groq …
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    /// The model of that service
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use kuhaku::Error;
-use kuhaku::core::{Announcement, Announcer, Masker as _, PiiMasker};
+use kuhaku::core::{Announcement, Announcer, Masker as _, PiiMasker, Placeholder};
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -85,6 +85,17 @@ impl Console {
         text.lines().for_each(|line| self.line(line));
     }
 
+    /// A part of the result that goes on, shown at once. Only its line breaks act on a terminal.
+    pub(crate) fn part(&self, text: &str) {
+        let mut stdout = anstream::stdout();
+        for part in text.split_inclusive('\n') {
+            let line = part.trim_end_matches(['\r', '\n']);
+            let end = if part.ends_with('\n') { "\n" } else { "" };
+            let _ = write!(stdout, "{}{end}", plain(line));
+        }
+        let _ = stdout.flush();
+    }
+
     /// The result as JSON.
     pub(crate) fn value(&self, value: &impl serde::Serialize) {
         if let Ok(text) = serde_json::to_string_pretty(value) {
@@ -134,8 +145,24 @@ impl Console {
 
 impl Announcer for Console {
     fn announce(&self, announcement: &Announcement) {
-        self.note(&announcement.text);
+        let line = Line::new().dim(masked_but_hosts(&announcement.text));
+        let _ = writeln!(anstream::stderr(), "{}", line.render());
     }
+}
+
+/// A text masked, but for addresses of machines: who is to know where text goes must see them.
+pub(crate) fn masked_but_hosts(text: &str) -> String {
+    let ip = Placeholder::Ip.as_str();
+    let masked = PiiMasker::new().mask(text);
+    let mut shown = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, _) in masked.text().match_indices(ip) {
+        let source = masked.map().to_source(at..at + ip.len());
+        shown.push_str(masked.text().get(done..at).unwrap_or_default());
+        shown.push_str(text.get(source).unwrap_or(ip));
+        done = at + ip.len();
+    }
+    shown + masked.text().get(done..).unwrap_or_default()
 }
 
 fn masked(text: &str) -> String {
@@ -182,6 +209,14 @@ mod tests {
         assert_eq!(plain(hostile), "a·[2J·31m····b");
         let line = Line::new().bold(hostile).dim("c").render();
         assert_eq!(line, format!("{BOLD}a·[2J·31m····b{BOLD:#}{DIM}c{DIM:#}"));
+    }
+
+    #[test]
+    fn what_is_masked_of_a_decision_is_not_where_text_goes() {
+        let text = "llm: m (sk-ABCDEFGHIJKLMNOP1234); questions go to 127.0.0.1:8000";
+        let shown = "llm: m ([TOKEN]); questions go to 127.0.0.1:8000";
+        assert_eq!(masked_but_hosts(text), shown);
+        assert_eq!(masked_but_hosts("to [::1]:80 and a@b.com"), "to [::1]:80 and [EMAIL]");
     }
 
     #[test]

@@ -3,13 +3,15 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
+use kuhaku::core::{Error, ErrorKind};
 use kuhaku::{
-    AskRequest, Filter, IngestOptions, Rag, RagBuilder, Result, Roles, Runtime, Scope,
+    AskRequest, Filter, IngestOptions, ModelChoice, Rag, RagBuilder, Result, Roles, Runtime, Scope,
     Section as _, Sources, TagRule, WalkOptions, one_line,
 };
 
-use crate::args::{CallerArgs, Common, WalkArgs};
+use crate::args::{CallerArgs, Common, ModelArgs, WalkArgs};
 use crate::console::Console;
+use crate::terminal::Terminal;
 
 /// The index of the command unless another is named.
 pub(crate) const DEFAULT_INDEX: &str = "./kuhaku-data";
@@ -49,6 +51,28 @@ impl<'a> Context<'a> {
             builder = builder.id_key(key.clone());
         }
         Ok(builder)
+    }
+
+    /// The choice of the model, by the settings and these arguments.
+    pub(crate) fn choice(&self, args: &ModelArgs) -> Result<ModelChoice> {
+        let mut sources = self.sources.clone();
+        if let Some(provider) = &args.provider {
+            sources = sources.set("llm_provider", provider.as_str());
+        }
+        let choice = ModelChoice::from_sources(&sources, self.runtime.clone())?;
+        let Some(model) = &args.model else { return Ok(choice.consent(Terminal::new())) };
+        let Some(service) = choice.named()? else {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                "take that model",
+                "no provider is named",
+            )
+            .next("name its provider with --provider")
+            .into());
+        };
+        let sources = sources.set(&format!("{service}_model"), model.as_str());
+        let choice = ModelChoice::from_sources(&sources, self.runtime.clone())?;
+        Ok(choice.consent(Terminal::new()))
     }
 
     /// The folder of the index, and whether somebody named it.

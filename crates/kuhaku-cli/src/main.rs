@@ -11,6 +11,7 @@ mod exit;
 mod logs;
 mod progress;
 mod telemetry;
+mod terminal;
 mod watch;
 
 use std::process::ExitCode;

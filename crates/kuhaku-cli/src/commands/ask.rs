@@ -1,6 +1,10 @@
 //! `kuhaku ask`.
 
-use kuhaku::{Answer, Mode, Rag, Result, TagRule, WalkOptions, one_line, require_paths};
+use kuhaku::core::{Error, ErrorKind};
+use kuhaku::{
+    Answer, AnswerEvent, AnswerStream, Mode, Rag, RagBuilder, Result, TagRule, WalkOptions,
+    one_line, require_paths,
+};
 
 use super::search::place;
 use crate::args::AskArgs;
@@ -10,17 +14,30 @@ use crate::exit::Exit;
 use crate::progress::Bar;
 
 pub(crate) async fn run(args: &AskArgs, context: &Context<'_>) -> Result<Exit> {
-    let rag = if args.docs.is_empty() {
-        context.open_existing().await?
-    } else {
-        read_documents(args, context).await?
-    };
-    let answer = rag.ask_with(&args.caller.request(&args.question.join(" "))).await?;
-    if context.console.json() {
-        context.console.value(&answer);
-    } else {
-        print(&answer, context.console);
+    require_paths(&args.docs)?;
+    let mut builder = context.builder()?;
+    if let Some(model) = context.choice(&args.model)?.choose().await? {
+        builder = builder.model(model);
     }
+    let rag = if args.docs.is_empty() {
+        context.open(builder.create(false)).await?
+    } else {
+        read_documents(args, builder, context).await?
+    };
+    let request = args.caller.request(&args.question.join(" "));
+    let console = context.console;
+    let answer = if console.json() || args.no_stream {
+        let answer = rag.ask_with(&request).await?;
+        if console.json() {
+            console.value(&answer);
+        } else {
+            console.lines(&answer.text);
+            print_sources(&answer, console);
+        }
+        answer
+    } else {
+        stream(rag.ask_stream(&request), console).await?
+    };
     Ok(match answer.mode {
         Mode::Abstained | Mode::Empty => Exit::Nothing,
         Mode::Refused => Exit::Refused,
@@ -28,11 +45,49 @@ pub(crate) async fn run(args: &AskArgs, context: &Context<'_>) -> Result<Exit> {
     })
 }
 
+/// Prints an answer while it is written. Of one that fails on the way, the part that came stands
+/// there, in a line of its own.
+async fn stream(mut stream: AnswerStream, console: &Console) -> Result<Answer> {
+    let mut in_line = false;
+    let end_line = |in_line: &mut bool| {
+        if std::mem::take(in_line) {
+            console.part("\n");
+        }
+    };
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(AnswerEvent::Text(text)) => {
+                console.part(&text);
+                in_line = !text.ends_with('\n');
+            }
+            Ok(AnswerEvent::End { answer, replaces }) => {
+                end_line(&mut in_line);
+                if replaces {
+                    console.note("the text above is withdrawn; the answer is:");
+                    console.lines(&answer.text);
+                }
+                print_sources(&answer, console);
+                return Ok(*answer);
+            }
+            Ok(_) => {}
+            Err(error) => {
+                end_line(&mut in_line);
+                return Err(error.into());
+            }
+        }
+    }
+    Err(Error::new(ErrorKind::Cancelled, "print the answer", "it has no end")
+        .next("ask again")
+        .into())
+}
+
 /// Opens an index and puts the documents into it: the one named on the command line, else one that
 /// is thrown away.
-async fn read_documents(args: &AskArgs, context: &Context<'_>) -> Result<Rag> {
-    require_paths(&args.docs)?;
-    let mut builder = context.builder()?;
+async fn read_documents(
+    args: &AskArgs,
+    mut builder: RagBuilder,
+    context: &Context<'_>,
+) -> Result<Rag> {
     let rag = if context.names_index() {
         context.open(builder).await?
     } else {
@@ -47,8 +102,8 @@ async fn read_documents(args: &AskArgs, context: &Context<'_>) -> Result<Rag> {
     Ok(rag)
 }
 
-fn print(answer: &Answer, console: &Console) {
-    console.lines(&answer.text);
+/// What stands below the text.
+fn print_sources(answer: &Answer, console: &Console) {
     if !answer.citations.is_empty() {
         console.line("");
     }
@@ -63,8 +118,5 @@ fn print(answer: &Answer, console: &Console) {
     }
     if answer.abstained && !answer.retrieved.is_empty() {
         console.note("(some passages share words with the question: `kuhaku search` lists them)");
-    }
-    if answer.mode == Mode::Extractive {
-        console.note("(no model is configured: these are sentences of the documents)");
     }
 }

@@ -3,7 +3,8 @@
 use kuhaku::{AuditSettings, Result, Section as _};
 use serde_json::json;
 
-use crate::console::Line;
+use crate::args::ModelArgs;
+use crate::console::{Line, masked_but_hosts};
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -15,8 +16,9 @@ struct Finding {
     next: Option<String>,
 }
 
-pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
-    let findings = vec![settings(context), index(context).await?, audit(context)?, model()];
+pub(crate) async fn run(args: &ModelArgs, context: &Context<'_>) -> Result<Exit> {
+    let model = model(args, context).await?;
+    let findings = vec![settings(context), index(context).await?, audit(context)?, model];
     let console = context.console;
     if console.json() {
         let lines: Vec<_> = findings
@@ -107,12 +109,26 @@ fn audit(context: &Context<'_>) -> Result<Finding> {
     Ok(Finding { what: "audit", fine, says, next })
 }
 
-fn model() -> Finding {
-    Finding {
-        what: "language model",
-        fine: true,
-        says: "none; answers are sentences of the documents, and no text leaves this machine"
-            .into(),
-        next: None,
-    }
+/// Which model would answer, why, and which text would go where; in one line.
+async fn model(args: &ModelArgs, context: &Context<'_>) -> Result<Finding> {
+    const STAYS: &str = "answers are sentences of the documents, and no text leaves this machine";
+    let choice = context.choice(args)?;
+    let named = choice.named();
+    let (fine, says, next) = match choice.preview().await {
+        Ok(Some(chosen)) => {
+            let says = masked_but_hosts(&chosen.explain());
+            (true, says.strip_prefix("llm: ").unwrap_or(&says).to_owned(), None)
+        }
+        Ok(None) => (true, format!("none, as set; {STAYS}"), None),
+        // With the choice left open, having none is as good.
+        Err(error) if matches!(named, Ok(None)) => {
+            let says = format!("none ({}); {STAYS}", error.wrong());
+            (true, says, error.next_step().map(|step| format!("to have one, {step}")))
+        }
+        Err(error) => {
+            let says = format!("cannot {}: {}", error.tried(), error.wrong());
+            (false, says, error.next_step().map(Into::into))
+        }
+    };
+    Ok(Finding { what: "language model", fine, says, next })
 }

@@ -29,7 +29,7 @@ pub(crate) async fn run(args: &Args, console: &Console, runtime: Runtime) -> Res
         Command::Audit(command) => audit::run(command, &context).await,
         Command::Index(command) => index::run(command, &context).await,
         Command::Eval(command) => eval::run(command, &context).await,
-        Command::Doctor => doctor::run(&context).await,
+        Command::Doctor(args) => doctor::run(args, &context).await,
     };
     context.close().await;
     outcome

@@ -11,6 +11,10 @@ use serde_json::Value;
 /// 64 hex digits, so that the indexes of a test can be compared.
 pub(crate) const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
+/// How the variables begin by which a machine offers models.
+const SERVICES: [&str; 7] =
+    ["ANTHROPIC_", "GOOGLE_", "GROQ_", "HF_", "OLLAMA_", "OPENAI_", "OPENROUTER_"];
+
 /// The folder of the repository's fixtures.
 pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").canonicalize().unwrap()
@@ -55,10 +59,13 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kuhaku"));
         command.current_dir(self.path()).env("TMPDIR", self.path());
         for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().to_uppercase().starts_with("KUHAKU_") {
+            let text = name.to_string_lossy().to_uppercase();
+            if text.starts_with("KUHAKU_") || SERVICES.iter().any(|it| text.starts_with(it)) {
                 command.env_remove(name);
             }
         }
+        // Nobody listens there, whatever runs on this machine.
+        command.env("OLLAMA_HOST", "127.0.0.1:9");
         command
     }
 
