@@ -16,7 +16,7 @@ use crate::citation::{citations, tag};
 use crate::diversity::diversify;
 use crate::error::{Adopt as _, Result};
 use crate::extract::extract;
-use crate::generate::Call;
+use crate::generate::{Call, Written};
 use crate::limit::Limit;
 use crate::messages::Messages;
 use crate::observed;
@@ -145,13 +145,13 @@ impl RagEngine {
                 let limit = self.settings.extractive_sentences;
                 let text = observed::extract(&self.runtime)
                     .measure(|_| extract(&found.question, &evidence, reader.analyzer(), limit));
-                text.map(|text| (Mode::Extractive, text))
+                text.map(|text| Written { mode: Mode::Extractive, text, cut: false })
             }
         };
         answer.timings.generate = begun.elapsed();
         record.generated(answer.timings.generate);
         match written {
-            Some((mode, text)) => self.fill(&mut answer, mode, text, &evidence),
+            Some(written) => self.fill(&mut answer, written, &evidence),
             None => record.reason("no_answer_in_sources"),
         }
         Ok(answer)
@@ -303,12 +303,12 @@ impl RagEngine {
     }
 
     /// Puts a text into an answer, with its sources and its verified citations.
-    fn fill(&self, answer: &mut Answer, mode: Mode, text: String, evidence: &[&Hit]) {
-        answer.mode = mode;
+    fn fill(&self, answer: &mut Answer, written: Written, evidence: &[&Hit]) {
+        answer.mode = written.mode;
         answer.abstained = false;
         // What was put together from masked pieces is masked as a whole before it leaves (R7).
-        answer.text = self.masker.mask(&text).into_parts().0;
-        if mode == Mode::Refused {
+        answer.text = self.masker.mask(&written.text).into_parts().0;
+        if written.mode == Mode::Refused {
             answer.retrieved.clear();
             return;
         }
@@ -321,6 +321,10 @@ impl RagEngine {
         });
         let source = |number: &usize| answer.sources.get(number.checked_sub(1)?);
         answer.citations = cited.valid.iter().filter_map(source).map(Citation::new).collect();
+        if written.cut {
+            answer.text.push_str("\n\n");
+            answer.text.push_str(&self.messages.cut);
+        }
         if cited.invalid.is_empty() {
             return;
         }

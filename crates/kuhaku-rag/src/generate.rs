@@ -4,7 +4,7 @@ use std::future::poll_fn;
 
 use kuhaku_core::{
     ChatEvent, ChatRequest, ChatResponse, Error as CoreError, ErrorKind as CoreErrorKind, Fence,
-    LlmProvider,
+    Finish, LlmProvider,
 };
 
 use crate::answer::{Answer, Mode};
@@ -26,6 +26,14 @@ pub(crate) struct Call<'a> {
     pub(crate) outlet: Option<&'a Outlet>,
 }
 
+/// What came of asking a model, or of doing without.
+pub(crate) struct Written {
+    pub(crate) mode: Mode,
+    pub(crate) text: String,
+    /// The service ended it before the model did.
+    pub(crate) cut: bool,
+}
+
 impl RagEngine {
     /// The model's answer; nothing when it says that the sources hold none.
     pub(crate) async fn generate(
@@ -35,7 +43,7 @@ impl RagEngine {
         evidence: &[&Hit],
         answer: &mut Answer,
         record: &mut RequestRecord,
-    ) -> Result<Option<(Mode, String)>> {
+    ) -> Result<Option<Written>> {
         let fence = Fence::new(&self.runtime).adopt()?;
         let canary = Canary::new(&self.runtime).adopt()?;
         let system = self.prompt.system(&canary);
@@ -57,9 +65,11 @@ impl RagEngine {
         }
         if canary.leaked_by(&reply.text) {
             record.reason("reply_held_back");
-            return Ok(Some((Mode::Refused, self.messages.withheld.clone())));
+            let text = self.messages.withheld.clone();
+            return Ok(Some(Written { mode: Mode::Refused, text, cut: false }));
         }
-        Ok(Some((Mode::Generated, reply.text.trim().into())))
+        let cut = matches!(reply.finish, Finish::Length | Finish::ContentFilter);
+        Ok(Some(Written { mode: Mode::Generated, text: reply.text.trim().into(), cut }))
     }
 
     /// Lets out what has been checked while the model writes. A reply that leaks ends there.

@@ -16,6 +16,8 @@ pub struct Messages {
     pub refused: String,
     /// The model's reply was held back.
     pub withheld: String,
+    /// Follows an answer that reached the limit of its length, or that a filter of the service ended.
+    pub cut: String,
     /// Follows an answer that cites sources that do not exist; `{tags}` is replaced.
     pub unverified: String,
 }
@@ -28,6 +30,7 @@ impl Default for Messages {
             no_match: "I found nothing in the documents that answers this.".into(),
             refused: "I can't help with that request. Please ask about the documents.".into(),
             withheld: "Something went wrong while answering. Please ask again.".into(),
+            cut: "Note: the answer was cut off before its end.".into(),
             unverified: "Note: {tags} could not be verified against the sources.".into(),
         }
     }

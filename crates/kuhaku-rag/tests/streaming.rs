@@ -16,10 +16,11 @@ use async_trait::async_trait;
 use futures_core::Stream;
 use kuhaku_core::{
     AuditKey, AuditLog, Capabilities, ChatEvent, ChatRequest, ChatResponse, ChatStream, Error,
-    ErrorKind, Finish, LlmProvider, MemorySink, Usage,
+    ErrorKind, Finish, LlmProvider, Masked, Masker, MemorySink, Placeholder, Usage,
 };
 use kuhaku_rag::{
-    Answer, AnswerEvent, AnswerStream, AskRequest, Messages, Mode, RagEngine, RagSettings,
+    Answer, AnswerEvent, AnswerStream, AskRequest, Hit, Messages, Mode, RagEngine, RagSettings,
+    RetrievalRequest, Retriever,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -54,6 +55,7 @@ struct Writer {
     gone: Arc<AtomicUsize>,
     /// Writes its instructions out in the middle.
     leaks: bool,
+    finish: Finish,
 }
 
 impl Writer {
@@ -64,6 +66,7 @@ impl Writer {
             end: End::Complete,
             gone: Arc::default(),
             leaks: false,
+            finish: Finish::Stop,
         }
     }
 
@@ -94,7 +97,8 @@ impl LlmProvider for Writer {
     }
 
     async fn chat(&self, request: ChatRequest) -> kuhaku_core::Result<ChatResponse> {
-        Ok(ChatResponse::new("m", self.text(&request).trim()).usage(usage()))
+        let reply = ChatResponse::new("m", self.text(&request).trim());
+        Ok(reply.usage(usage()).finish(self.finish))
     }
 
     async fn stream(&self, request: ChatRequest) -> kuhaku_core::Result<ChatStream> {
@@ -110,7 +114,8 @@ impl LlmProvider for Writer {
                 break;
             }
         }
-        Ok(Box::pin(Writing { pieces, end: Some(self.end), waits: true, gone: self.gone.clone() }))
+        let (end, gone) = (Some(self.end), self.gone.clone());
+        Ok(Box::pin(Writing { pieces, end, finish: self.finish, waits: true, gone }))
     }
 }
 
@@ -118,6 +123,7 @@ impl LlmProvider for Writer {
 struct Writing {
     pieces: VecDeque<String>,
     end: Option<End>,
+    finish: Finish,
     waits: bool,
     gone: Arc<AtomicUsize>,
 }
@@ -136,8 +142,8 @@ impl Stream for Writing {
         }
         Poll::Ready(match self.end.take() {
             Some(End::Complete) => {
-                let (finish, model) = (Finish::Stop, "m".into());
-                Some(Ok(ChatEvent::End { finish, usage: usage(), model }))
+                let finish = self.finish;
+                Some(Ok(ChatEvent::End { finish, usage: usage(), model: "m".into() }))
             }
             Some(End::Fails) => {
                 let error = Error::new(ErrorKind::Unavailable, "ask the model", "it went away");
@@ -342,6 +348,45 @@ async fn a_reply_that_leaks_is_replaced_as_a_whole() {
     assert_eq!(records[0]["attributes"]["reason"], "reply_held_back");
 }
 
+/// Knows only from the last word what the first one is.
+#[derive(Debug)]
+struct Late;
+
+impl Masker for Late {
+    fn id(&self) -> &str {
+        "late"
+    }
+
+    fn mask(&self, text: &str) -> Masked {
+        let late = text.starts_with("Everybody") && text.ends_with("[S1].");
+        let spans = if late { vec![(0..9, Placeholder::Token)] } else { Vec::new() };
+        Masked::replacing(text, spans)
+    }
+}
+
+/// R7
+#[tokio::test]
+async fn text_that_was_to_be_masked_after_all_is_replaced() {
+    let engine = base().await.engine().model(Arc::new(Writer::new(REPLY)));
+    let engine = engine.masker(Arc::new(Late)).build().unwrap();
+    let streamed = stream(&engine, &anonymous(QUESTION)).await;
+    let (answer, replaces) = streamed.end.unwrap();
+    assert!(replaces);
+    assert!(answer.text.starts_with("[TOKEN] has some days"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_cut_off_says_so() {
+    for finish in [Finish::Length, Finish::ContentFilter] {
+        let model = Arc::new(Writer { finish, ..Writer::new(REPLY) });
+        let engine = base().await.engine().model(model).build().unwrap();
+        let streamed = stream(&engine, &anonymous(QUESTION)).await;
+        assert_eq!(streamed.text(), format!("{REPLY}\n\n{}", Messages::default().cut));
+        let whole = engine.ask(&anonymous(QUESTION)).await.unwrap();
+        assert_eq!(whole.text, streamed.text());
+    }
+}
+
 #[tokio::test]
 async fn a_model_that_fails_on_the_way_leaves_a_partial_answer_and_says_so() {
     for end in [End::Fails, End::Stops] {
@@ -413,6 +458,28 @@ async fn a_model_that_panics_on_the_way_leaves_one_record() {
     let records = records(&engine, &sink).await;
     assert_eq!(records.len(), 1);
     assert_eq!(records[0]["outcome"], "panic");
+}
+
+/// Finds nothing, ever.
+#[derive(Debug)]
+struct Searching;
+
+#[async_trait]
+impl Retriever for Searching {
+    async fn retrieve(&self, _request: &RetrievalRequest) -> kuhaku_rag::Result<Vec<Hit>> {
+        std::future::pending().await
+    }
+}
+
+/// R12
+#[tokio::test(start_paused = true)]
+async fn the_time_for_a_request_ends_retrieval() {
+    let mut settings = RagSettings::default();
+    settings.request_timeout_seconds = 0.2;
+    let engine = base().await.engine().settings(settings).retriever(Searching).build().unwrap();
+    let asked = engine.ask(&anonymous(QUESTION)).await.unwrap_err();
+    let searched = engine.search(&anonymous(QUESTION)).await.unwrap_err();
+    assert_eq!((asked.code(), searched.code()), ("core.timed_out", "core.timed_out"));
 }
 
 /// R12
