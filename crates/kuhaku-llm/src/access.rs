@@ -5,6 +5,7 @@ use std::time::Duration;
 use kuhaku_core::{Error, ErrorKind, HttpClient, Resilience, Result, Runtime};
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::base_url::BaseUrl;
 use crate::connection::Connection;
 use crate::credentials::{Credentials, Key};
 use crate::service::Service;
@@ -17,7 +18,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Access {
     pub(crate) service: Service,
     pub(crate) model: String,
-    pub(crate) base_url: Option<String>,
+    pub(crate) base_url: Option<BaseUrl>,
     pub(crate) key: Option<SecretString>,
     pub(crate) project: Option<String>,
     pub(crate) location: Option<String>,
@@ -64,7 +65,8 @@ impl Access {
 
     /// The address as it was set, or the usual one, without slashes at the end.
     pub(crate) fn address_or(&self, usual: &str) -> String {
-        let set = self.base_url.as_deref().map(str::trim).filter(|url| !url.is_empty());
+        let set =
+            self.base_url.as_ref().map(|url| url.as_str().trim()).filter(|url| !url.is_empty());
         set.unwrap_or(usual).trim_end_matches('/').to_owned()
     }
 

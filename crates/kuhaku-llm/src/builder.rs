@@ -8,6 +8,7 @@ use secrecy::SecretString;
 
 use crate::access::Access;
 use crate::anthropic::Anthropic;
+use crate::base_url::BaseUrl;
 use crate::credentials::{Credentials, Key};
 use crate::dialect::Dialect;
 use crate::ollama::{self, Ollama};
@@ -54,7 +55,7 @@ impl ModelBuilder {
     /// Where the service is, if not at its usual address. `openai_compat` and `huggingface` have
     /// none.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.access.base_url = Some(url.into());
+        self.access.base_url = Some(BaseUrl::from(url.into()));
         self
     }
 

@@ -7,6 +7,7 @@ use kuhaku_core::{Embedder, HttpClient, Resilience, Result, Runtime};
 use secrecy::SecretString;
 
 use crate::access::Access;
+use crate::base_url::BaseUrl;
 use crate::credentials::Key;
 use crate::embeddings::{EmbeddingDialect, HttpEmbedder};
 use crate::ollama::{self, OllamaEmbeddings};
@@ -42,7 +43,7 @@ impl EmbedderBuilder {
 
     /// Where the service is, if not at its usual address.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.access.base_url = Some(url.into());
+        self.access.base_url = Some(BaseUrl::from(url.into()));
         self
     }
 

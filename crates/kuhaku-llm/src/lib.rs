@@ -69,6 +69,7 @@
 
 mod access;
 mod anthropic;
+mod base_url;
 mod builder;
 mod candidates;
 mod connection;
@@ -98,6 +99,7 @@ mod turns;
 mod vertex;
 mod words;
 
+pub use base_url::BaseUrl;
 pub use builder::ModelBuilder;
 pub use candidates::ServiceCandidates;
 pub use embedder_builder::EmbedderBuilder;

@@ -9,6 +9,7 @@ use kuhaku_core::{
 };
 use secrecy::SecretString;
 
+use crate::base_url::BaseUrl;
 use crate::builder::ModelBuilder;
 use crate::service::Service;
 
@@ -45,7 +46,7 @@ kuhaku_core::settings! {
         /// How many probes must succeed before the circuit closes.
         circuit_breaker_success_threshold: u32 = 1, "from 1 to 1000" => |n| (1..=1000).contains(n);
         /// Where Ollama is.
-        ollama_base_url: String = "http://localhost:11434".into(), alias "OLLAMA_HOST";
+        ollama_base_url: BaseUrl = "http://localhost:11434".into(), alias "OLLAMA_HOST";
         /// The key of an Ollama that wants one.
         ollama_api_key: Option<SecretString> = None, alias "OLLAMA_API_KEY";
         /// The model of Ollama. Without it, the newest that is pulled.
@@ -57,25 +58,25 @@ kuhaku_core::settings! {
         /// The model of Anthropic.
         anthropic_model: String = "claude-sonnet-5".into();
         /// Where Anthropic's service is.
-        anthropic_base_url: String = "https://api.anthropic.com".into();
+        anthropic_base_url: BaseUrl = "https://api.anthropic.com".into();
         /// The key of OpenAI.
         openai_api_key: Option<SecretString> = None, alias "OPENAI_API_KEY";
         /// The model of OpenAI.
         openai_model: String = "gpt-4o-mini".into();
         /// Where OpenAI's service is.
-        openai_base_url: String = "https://api.openai.com/v1".into();
+        openai_base_url: BaseUrl = "https://api.openai.com/v1".into();
         /// The key of Groq.
         groq_api_key: Option<SecretString> = None, alias "GROQ_API_KEY";
         /// The model of Groq.
         groq_model: String = "openai/gpt-oss-20b".into();
         /// Where Groq's service is.
-        groq_base_url: String = "https://api.groq.com/openai/v1".into();
+        groq_base_url: BaseUrl = "https://api.groq.com/openai/v1".into();
         /// The key of OpenRouter.
         openrouter_api_key: Option<SecretString> = None, alias "OPENROUTER_API_KEY";
         /// The model of OpenRouter.
         openrouter_model: String = "google/gemma-4-31b-it:free".into();
         /// Where OpenRouter's service is.
-        openrouter_base_url: String = "https://openrouter.ai/api/v1".into();
+        openrouter_base_url: BaseUrl = "https://openrouter.ai/api/v1".into();
         /// The project of Google Cloud whose Vertex AI is asked.
         vertex_project: Option<String> = None, alias "GOOGLE_CLOUD_PROJECT";
         /// The location of Vertex AI.
@@ -87,14 +88,14 @@ kuhaku_core::settings! {
         vertex_model: String = "gemini-2.5-flash".into();
         /// Where text-generation-inference is. With `/v1` at its end, messages go to its chat
         /// endpoint; without, one text goes to `/generate`.
-        huggingface_base_url: Option<String> = None;
+        huggingface_base_url: Option<BaseUrl> = None;
         /// The token of Hugging Face, for servers that want one.
         huggingface_api_key: Option<SecretString> = None, alias "HF_TOKEN";
         /// The model's name, which the server itself does not need.
         huggingface_model: String = "tgi".into();
         /// Where the server is that speaks OpenAI's language: vLLM, LM Studio, llama.cpp. A URL that
         /// ends in `/completions` but not in `/chat/completions` means the older endpoint.
-        openai_compat_base_url: Option<String> = None;
+        openai_compat_base_url: Option<BaseUrl> = None;
         /// The key of that server, if it wants one.
         openai_compat_api_key: Option<SecretString> = None;
         /// The model of that server.
@@ -203,7 +204,7 @@ impl LlmSettings {
         let filled = |text: &&str| !text.trim().is_empty();
         ServiceSettings {
             model: model.map(String::as_str).filter(filled),
-            base_url: base_url.map(String::as_str).filter(filled),
+            base_url: base_url.map(BaseUrl::as_str).filter(filled),
             key: key.as_ref(),
         }
     }
@@ -231,7 +232,7 @@ impl LlmSettings {
 }
 
 /// What is set for one service; blank texts are none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct ServiceSettings<'a> {
     pub(crate) model: Option<&'a str>,
     pub(crate) base_url: Option<&'a str>,

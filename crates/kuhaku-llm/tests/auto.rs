@@ -8,8 +8,13 @@
     reason = "tests"
 )]
 
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
 use kuhaku_core::{
-    Capability, HttpClient, Reason, Resolution, Resolver, Result, Runtime, Section as _, Sources,
+    Announcement, Announcer, Capability, Consent, ConsentStep, DecisionMemory, HttpClient, Reason,
+    Resolution, Resolver, Result, Runtime, Section as _, Sources,
 };
 use kuhaku_llm::LlmSettings;
 use kuhaku_testkit::transcript::{Reply, TranscriptServer};
@@ -22,16 +27,71 @@ fn settings(variables: &[(&str, &str)]) -> LlmSettings {
 }
 
 async fn resolve(settings: &LlmSettings) -> Result<Resolution> {
+    resolver(settings, Runtime::system()).resolve().await
+}
+
+fn resolver(settings: &LlmSettings, runtime: Runtime) -> Resolver {
     let http = HttpClient::builder().build().unwrap();
     let capability = Capability::new("llm", "a language model", "questions");
-    let mut resolver = Resolver::new(Runtime::system(), capability);
+    let mut resolver = Resolver::new(runtime, capability);
     for source in settings.candidates(&http) {
         resolver = resolver.source(source);
     }
     if settings.llm_provider != "auto" {
         resolver = resolver.requested(&settings.llm_provider);
     }
-    resolver.resolve().await
+    resolver
+}
+
+/// Somebody who picks the option with a name in it, and all that they hear and are asked.
+#[derive(Clone, Debug)]
+struct Person {
+    picks: &'static str,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Person {
+    fn who_picks(picks: &'static str) -> Self {
+        Self { picks, log: Arc::default() }
+    }
+
+    /// One run of a program with this person before it: what is decided, and what they saw of it.
+    async fn run(&self, settings: &LlmSettings, memory: &Path) -> (Resolution, Vec<String>) {
+        self.log.lock().unwrap().clear();
+        let runtime = Runtime::builder().announcer(self.clone()).build();
+        let resolver = resolver(settings, runtime).memory(DecisionMemory::at(memory));
+        let resolution = resolver.consent(self.clone()).resolve().await.unwrap();
+        (resolution, self.log.lock().unwrap().clone())
+    }
+}
+
+impl Announcer for Person {
+    fn announce(&self, announcement: &Announcement) {
+        self.log.lock().unwrap().push(announcement.text.clone());
+    }
+}
+
+#[async_trait]
+impl Consent for Person {
+    fn is_interactive(&self) -> bool {
+        true
+    }
+
+    async fn choose(&self, _question: &str, options: &[String]) -> Option<usize> {
+        self.log.lock().unwrap().push(format!("asked: {}", options.join(", ")));
+        options.iter().position(|option| option.contains(self.picks))
+    }
+
+    async fn confirm(&self, _step: &ConsentStep) -> bool {
+        false
+    }
+}
+
+/// A file that is not there yet, in a folder of the test's own.
+fn fresh_memory(name: &str) -> std::path::PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    folder.join("decisions.json")
 }
 
 const TAGS: &str = r#"{"models": [
@@ -70,6 +130,52 @@ async fn of_ollama_the_newest_model_that_answers_is_taken_unless_a_key_is_set() 
     assert!(url.ends_with(resolution.candidate.host.as_deref().unwrap()));
     let resolution = resolve(&settings(&[host, ("OPENAI_API_KEY", "k")])).await.unwrap();
     assert_eq!(resolution.candidate.id, "openai");
+}
+
+/// LLM-08
+#[tokio::test]
+async fn somebody_at_a_terminal_is_asked_once_and_their_choice_is_remembered() {
+    let memory = fresh_memory("asked-once");
+    let settings = settings(&[("OPENAI_API_KEY", "k"), ("GROQ_API_KEY", "k")]);
+    let person = Person::who_picks("groq");
+    let (resolution, seen) = person.run(&settings, &memory).await;
+    assert_eq!(
+        (resolution.candidate.id.as_str(), resolution.reason),
+        ("groq", Reason::PickedByPerson)
+    );
+    assert!(seen[0].starts_with("asked: openai") && seen[0].contains("groq"), "{seen:?}");
+
+    let (resolution, seen) = person.run(&settings, &memory).await;
+    assert_eq!((resolution.candidate.id.as_str(), resolution.reason), ("groq", Reason::Remembered));
+    let [announced] = seen.as_slice() else { panic!("{seen:?}") };
+    assert!(announced.contains("as last chosen"), "{announced}");
+    assert!(announced.ends_with("questions go to api.groq.com"), "{announced}");
+}
+
+/// LLM-09: the part about memory.
+#[tokio::test]
+async fn an_ollama_that_was_chosen_is_kept_when_a_key_is_set_until_its_model_is_gone() {
+    let memory = fresh_memory("ollama-kept");
+    let server = TranscriptServer::start([Reply::json(TAGS)]).await.unwrap();
+    let url = server.url();
+    let host = ("KUHAKU_OLLAMA_BASE_URL", url.as_str());
+    let person = Person::who_picks("old:7b");
+    let (resolution, _) = person.run(&settings(&[host]), &memory).await;
+    assert_eq!(resolution.candidate.id, "ollama:old:7b");
+
+    let key = ("OPENAI_API_KEY", "k");
+    let (resolution, seen) = person.run(&settings(&[host, key]), &memory).await;
+    assert_eq!(
+        (resolution.candidate.id.as_str(), resolution.reason),
+        ("ollama:old:7b", Reason::Remembered)
+    );
+    assert!(!seen.iter().any(|line| line.starts_with("asked")), "{seen:?}");
+
+    let (resolution, _) = person.run(&settings(&[key]), &memory).await;
+    assert_eq!(
+        (resolution.candidate.id.as_str(), resolution.reason),
+        ("openai", Reason::OnlyOption)
+    );
 }
 
 #[tokio::test]

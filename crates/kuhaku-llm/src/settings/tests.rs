@@ -14,7 +14,7 @@ fn provider(settings: &LlmSettings, id: &str) -> Result<Arc<dyn LlmProvider>> {
 fn published_names_and_their_aliases_are_read() {
     let settings = load([("OPENAI_API_KEY", "k"), ("OLLAMA_HOST", "gpu:1"), ("HF_TOKEN", "h")]);
     assert!(settings.openai_api_key.is_some() && settings.huggingface_api_key.is_some());
-    assert_eq!(settings.ollama_base_url, "gpu:1");
+    assert_eq!(settings.ollama_base_url.as_str(), "gpu:1");
     let defaults = load([]);
     assert_eq!(defaults.llm_provider, "auto");
     assert_eq!(defaults.openai_model, "gpt-4o-mini");

@@ -1,4 +1,4 @@
-//! What a case logs, at every level, so that it can be searched for what must not be there.
+//! What is logged, at every level, so that it can be searched for what must not be there.
 
 use std::fmt::{Debug, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,15 +8,24 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Keeps every field of every span and event as text.
+/// A subscriber that keeps every field of every span and event, of every level, as text. Clones
+/// keep it together.
+///
+/// ```
+/// use kuhaku_testkit::providers::Logs;
+/// let logs = Logs::default();
+/// tracing::subscriber::with_default(logs.clone(), || tracing::trace!(tries = 2, "waits"));
+/// assert_eq!(logs.text(), "message=waits\ntries=2\n");
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(super) struct Logs {
+pub struct Logs {
     text: Arc<Mutex<String>>,
     spans: Arc<AtomicU64>,
 }
 
 impl Logs {
-    pub(super) fn text(&self) -> String {
+    /// A line per field, in the order in which they came.
+    pub fn text(&self) -> String {
         self.text.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

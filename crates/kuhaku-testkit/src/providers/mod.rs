@@ -36,5 +36,6 @@ mod timing;
 mod trial;
 
 pub use case::{Endpoint, ExpectedRequest, ProviderCase};
+pub use logs::Logs;
 pub use report::{CaseReport, Outcome, Report, capability_table};
 pub use suite::{case_names, conformance, conformance_of};
