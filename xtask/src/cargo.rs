@@ -13,12 +13,22 @@ pub(crate) fn program() -> OsString {
 
 /// Runs a cargo command to its end, saying which on standard error.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
+    run_with(root, arguments, [])
+}
+
+/// The same with these environment variables.
+pub(crate) fn run_with<const N: usize>(
+    root: &Path,
+    arguments: &[&str],
+    variables: [(&str, &str); N],
+) -> Result<()> {
     let command = format!("cargo {}", arguments.join(" "));
     eprintln!("  {command}");
     let tried = format!("run `{command}`");
     let status = Command::new(program())
         .current_dir(root)
         .args(arguments)
+        .envs(variables)
         .status()
         .map_err(|error| cannot(&tried, error))?;
     if status.success() { Ok(()) } else { Err(cannot(&tried, status)) }

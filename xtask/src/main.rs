@@ -14,6 +14,7 @@ mod expected;
 mod features;
 mod files;
 mod parity;
+mod providers;
 mod rust_source;
 mod tidy;
 #[cfg(test)]
@@ -35,6 +36,7 @@ cargo xtask COMMAND
                              pages anew; with the flag also the list of foreign types in APIs
   api CRATE                  print the public API of a crate as its snapshot has it
   parity                     write the tests into docs/parity.md only
+  providers                  run the suite of providers and write its table into docs/providers.md
   features [--test]          check each feature alone; or test crates with all their features
   examples                   run every example
   bench SUITE [FOLDER]       measure in release mode (retrieval, abstention, security, scale,
@@ -74,6 +76,7 @@ fn command(arguments: &[String]) -> Result<ExitCode> {
         ("update", ["--allow-foreign"]) => return Ok(told(&update::everything(&root, true)?)),
         ("api", [name]) => print!("{}", api::snapshot(name, &api::of_crate(&root, name)?)),
         ("parity", []) => return Ok(told(&update::parity_only(&root)?)),
+        ("providers", []) => providers::write_table(&root)?,
         ("features", []) => features::check_each_alone(&root)?,
         ("features", ["--test"]) => features::test_all(&root)?,
         ("examples", []) => examples::run_all(&root)?,
