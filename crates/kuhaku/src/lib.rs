@@ -49,7 +49,7 @@
 //! - R11: nothing is read, written, sent or printed before it is asked for, and nothing is global.
 
 /// The examples of the README and of the guide are tests.
-#[cfg(all(doctest, feature = "rag", feature = "sqlite"))]
+#[cfg(all(doctest, feature = "llm", feature = "rag", feature = "sqlite"))]
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/rag.md")]
 mod documents {}
