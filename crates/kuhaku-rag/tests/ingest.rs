@@ -231,3 +231,37 @@ async fn the_size_setting_raises_the_limit_as_well_as_it_lowers_it() {
         assert_eq!(report.count(DocumentOutcome::Failed), failed, "{limit:?}");
     }
 }
+
+/// HY-71
+#[tokio::test]
+async fn files_of_one_name_are_two_documents_and_long_paragraphs_are_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        let text = format!("The folder is called {name}.");
+        fs::write(folder.path().join(name).join("README.md"), text).unwrap();
+    }
+    let mut settings = RagSettings::default();
+    (settings.chunk_size, settings.chunk_overlap) = (2000, 0);
+    let base = Base::with(settings);
+    let paths = [folder.path().to_path_buf()];
+    let report = base.ingestor.paths(&paths, &IngestOptions::default(), &mut ()).await.unwrap();
+    assert_eq!(report.count(DocumentOutcome::Added), 2);
+
+    let word = "letters ";
+    let long = word.repeat(5_000 / word.len());
+    let short = word.repeat(1_000 / word.len() - 1) + "letter.";
+    assert_eq!(short.len(), 999);
+    base.add("long.txt", &long, &[]).await;
+    base.add("short.txt", &[&short, &short, &short].map(String::as_str).join("\n\n"), &[]).await;
+    let lengths = std::sync::Mutex::new(std::collections::BTreeMap::new());
+    let look = |record: kuhaku_index::DocumentRecord| {
+        let lengths_of = record.chunks.iter().map(|chunk| chunk.range.len()).collect::<Vec<_>>();
+        lengths.lock().unwrap().insert(record.source.clone(), lengths_of);
+        record
+    };
+    base.index.maintenance().rewrite(base.index.fingerprint(), &look).await.unwrap();
+    let lengths = lengths.into_inner().unwrap();
+    assert!(lengths["long.txt"].iter().all(|length| *length <= 2000), "{lengths:?}");
+    assert_eq!(lengths["short.txt"], [2000, 999]);
+}

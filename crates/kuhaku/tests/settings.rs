@@ -117,3 +117,22 @@ async fn each_setting_changes_something_that_can_be_seen() {
         }
     }
 }
+
+/// CFG-01
+#[cfg(feature = "llm")]
+#[test]
+fn models_retries_the_breaker_and_the_audit_have_their_published_defaults() {
+    let none = Sources::new();
+    let model = kuhaku::ModelSettings::load(&none).unwrap();
+    assert_eq!((model.llm_temperature, model.llm_max_tokens), (0.1, 1024));
+    let llm = kuhaku::llm::LlmSettings::load(&none).unwrap();
+    assert_eq!((llm.llm_provider.as_str(), llm.llm_timeout_seconds), ("auto", 120));
+    assert_eq!((llm.retry_enabled, llm.retry_llm_max_attempts), (true, 3));
+    let waits = (llm.retry_llm_backoff_base_seconds, llm.retry_llm_backoff_max_seconds);
+    assert_eq!(waits, (1.0, 10.0));
+    assert!(llm.circuit_breaker_enabled);
+    assert_eq!(llm.circuit_breaker_failure_threshold, 5);
+    assert_eq!(llm.circuit_breaker_reset_timeout_seconds, 60.0);
+    assert_eq!(llm.circuit_breaker_success_threshold, 1);
+    assert!(kuhaku::AuditSettings::load(&none).unwrap().audit_enabled);
+}
