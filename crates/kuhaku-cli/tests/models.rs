@@ -333,6 +333,41 @@ fn flags_choose_the_model_and_the_choice_is_remembered() {
     assert!(unready.stderr.contains("ANTHROPIC_API_KEY"), "{}", unready.stderr);
 }
 
+/// R3, R11: an offline command stays one, and what is asked is asked without any text.
+#[test]
+fn only_asking_looks_for_a_model_and_only_once() {
+    let place = Place::new();
+    place.write("wifi.md", "# Wifi\n\nThe guest network is called Plover.\n");
+    let none = Reply::json(r#"{"models": []}"#);
+    let server = Server::start([none]);
+    let run = |arguments: &[&str]| {
+        let mut command = place.command();
+        command.env("OLLAMA_HOST", server.server.url()).args(arguments);
+        assert_eq!(ran(command.output().unwrap()).code, 0, "{arguments:?}");
+    };
+    for arguments in [&["ingest", "wifi.md"][..], &["search", QUESTION], &["documents", "list"]] {
+        run(arguments);
+    }
+    run(&["ask", QUESTION, "--provider", "none"]);
+    assert_eq!(server.server.connections(), 0);
+    run(&["ask", QUESTION]);
+    let requests = server.server.requests();
+    assert_eq!(requests.len(), 1);
+    assert_eq!((requests[0].path.as_str(), requests[0].body.len()), ("/api/tags", 0));
+}
+
+#[test]
+fn what_is_typed_in_the_wrong_place_is_not_repeated() {
+    let place = indexed();
+    for arguments in [["--provider", KEY, "--no-stream"], ["--provider", "openai", "--json"]] {
+        let mut command = place.command();
+        command.env("KUHAKU_OPENAI_MODEL", KEY).args(["ask", QUESTION]).args(arguments);
+        let refused = ran(command.output().unwrap());
+        assert_eq!(refused.code, 1);
+        assert!(!(refused.stdout + &refused.stderr).contains(&KEY[3..]));
+    }
+}
+
 #[test]
 fn doctor_says_which_model_would_answer_and_what_it_would_take_to_have_one() {
     let place = indexed();

@@ -36,7 +36,7 @@ const LONGEST_QUESTION: usize = 32 * 1024;
 /// Answers questions from an index, within the asker's rights.
 ///
 /// Immutable: to change a part, build another engine. Masking and the injection guard are always
-/// on (R7).
+/// on (R7). Polled within a runtime of Tokio, it needs the timer of the runtime.
 #[derive(Clone, Debug)]
 pub struct RagEngine {
     pub(crate) index: Arc<dyn ChunkIndex>,

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use kuhaku_core::{Failure, Scope};
 use kuhaku_rag::{
-    Answer, AskRequest, DocumentReport, IngestOptions, IngestProgress, IngestReport, SearchAnswer,
-    TextDocument,
+    Answer, AnswerEvent, AnswerStream, AskRequest, DocumentReport, IngestOptions, IngestProgress,
+    IngestReport, SearchAnswer, TextDocument,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -84,6 +84,11 @@ impl Rag {
         self.runtime.block_on(self.rag.ask_with(request))
     }
 
+    /// Answers a question piece by piece: see [`crate::Rag::ask_stream`].
+    pub fn ask_stream(&self, request: &AskRequest) -> AnswerEvents {
+        AnswerEvents { stream: self.rag.ask_stream(request), runtime: self.runtime.clone() }
+    }
+
     /// Finds chunks without answering.
     ///
     /// # Errors
@@ -100,5 +105,38 @@ impl Rag {
     /// The facade below, for what has no blocking form.
     pub fn inner(&self) -> &crate::Rag {
         &self.rag
+    }
+}
+
+/// The events of an answer, each when it has come. Dropping it ends the call of the model.
+///
+/// ```
+/// use kuhaku::{AnswerEvent, AskRequest, Rag, Scope, TextDocument, blocking};
+/// let rag = blocking::Rag::open(Rag::builder())?;
+/// rag.ingest(TextDocument::new("wifi.txt", "The guest network is called Plover."))?;
+/// let question = AskRequest::new("What is the guest network called?", Scope::anonymous());
+/// let mut text = String::new();
+/// for event in rag.ask_stream(&question) {
+///     match event? {
+///         AnswerEvent::Text(piece) => text.push_str(&piece),
+///         AnswerEvent::End { answer, .. } => assert_eq!(answer.text, text),
+///         _ => {}
+///     }
+/// }
+/// # Ok::<(), kuhaku::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is asked before the first event is taken"]
+pub struct AnswerEvents {
+    stream: AnswerStream,
+    runtime: Arc<Runtime>,
+}
+
+impl Iterator for AnswerEvents {
+    type Item = Result<AnswerEvent>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let event = self.runtime.block_on(self.stream.next())?;
+        Some(event.map_err(Into::into))
     }
 }
