@@ -70,10 +70,10 @@ pub use access::{
 };
 #[cfg(feature = "audit")]
 pub use audit::{
-    Actor, AuditCode, AuditDamage, AuditError, AuditErrorKind, AuditField, AuditFinding,
-    AuditGuard, AuditId, AuditKey, AuditLog, AuditLogBuilder, AuditReader, AuditRecord, AuditSink,
-    AuditValue, CallbackSink, ChannelSink, JsonlOptions, JsonlSink, MemorySink, Pruned,
-    StoredRecord, Verification, verify_audit,
+    Actor, AuditCheck, AuditCode, AuditDamage, AuditEnds, AuditError, AuditErrorKind, AuditField,
+    AuditFinding, AuditGuard, AuditId, AuditKey, AuditLink, AuditLog, AuditLogBuilder, AuditReader,
+    AuditRecord, AuditRetention, AuditSink, AuditValue, CallbackSink, ChannelSink, JsonlOptions,
+    JsonlSink, MemorySink, Pruned, StoredRecord, Verification, check_audit_path, verify_audit,
 };
 pub use error::{Error, ErrorKind, Failure, Kind, Result, Status};
 pub use fence::{Fence, Fenced, one_line};

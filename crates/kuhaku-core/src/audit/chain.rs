@@ -126,27 +126,42 @@ struct Header<'a> {
 
 /// A line whose seal is right.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
+pub struct AuditLink {
     pub(super) time: Timestamp,
     pub(super) previous: Digest,
     pub(super) place: Place,
 }
 
-impl Link {
-    /// Reads a line.
+impl AuditLink {
+    /// Reads a line, without its line end.
     ///
     /// # Errors
     /// What is wrong with it by itself.
-    pub(super) fn read(line: &Line, key: &AuditKey) -> Result<Self, AuditDamage> {
-        if line.cut || !line.closed {
-            return Err(AuditDamage::Malformed);
-        }
-        let header: Option<Header<'_>> = serde_json::from_slice(&line.bytes).ok();
+    pub fn read(line: &[u8], key: &AuditKey) -> Result<Self, AuditDamage> {
+        let header: Option<Header<'_>> = serde_json::from_slice(line).ok();
         let header = header.ok_or(AuditDamage::Malformed)?;
-        let hash = key.check(Purpose::Line, &line.bytes).ok_or(AuditDamage::Altered)?;
+        let hash = key.check(Purpose::Line, line).ok_or(AuditDamage::Altered)?;
         let previous = Digest::from_hex(header.previous).ok_or(AuditDamage::Malformed)?;
         let place = Place { sequence: header.sequence, hash };
         Ok(Self { time: header.time, previous, place })
+    }
+
+    /// Reads a line of a file, which must be whole.
+    pub(super) fn of(line: &Line, key: &AuditKey) -> Result<Self, AuditDamage> {
+        match line {
+            Line { cut: false, closed: true, bytes, .. } => Self::read(bytes, key),
+            _ => Err(AuditDamage::Malformed),
+        }
+    }
+
+    /// When its request ended.
+    pub fn time(&self) -> Timestamp {
+        self.time
+    }
+
+    /// Its number in the chain, from 1.
+    pub fn sequence(&self) -> u64 {
+        self.place.sequence
     }
 }
 
@@ -171,25 +186,39 @@ impl<'a> Chain<'a> {
     }
 
     /// Checks one more line of `file`.
-    pub(super) fn add(&mut self, file: &Path, line: &Line) -> Option<Link> {
-        match Link::read(line, self.key) {
+    pub(super) fn add(&mut self, file: &Path, line: &Line) -> Option<AuditLink> {
+        self.take(file, line.number, AuditLink::of(line, self.key))
+    }
+
+    /// Checks one more line that stands at `number`.
+    pub(super) fn add_bytes(&mut self, file: &Path, number: u64, line: &[u8]) -> Option<AuditLink> {
+        self.take(file, number, AuditLink::read(line, self.key))
+    }
+
+    fn take(
+        &mut self,
+        file: &Path,
+        number: u64,
+        read: Result<AuditLink, AuditDamage>,
+    ) -> Option<AuditLink> {
+        match read {
             Ok(link) => {
                 self.records += 1;
                 if let Some(damage) = self.follow(&link) {
-                    self.report(file, line.number, damage);
+                    self.report(file, number, damage);
                 }
                 Some(link)
             }
             Err(damage) => {
                 self.damaged += 1;
-                self.report(file, line.number, damage);
+                self.report(file, number, damage);
                 None
             }
         }
     }
 
     /// Goes on to a genuine record, or says why it does not belong here.
-    fn follow(&mut self, link: &Link) -> Option<AuditDamage> {
+    fn follow(&mut self, link: &AuditLink) -> Option<AuditDamage> {
         let Some(at) = self.at else {
             self.at = Some(link.place);
             return None;
@@ -225,6 +254,11 @@ impl<'a> Chain<'a> {
     /// The furthest genuine record, and how many lines behind it were none.
     pub(super) fn end(&self) -> (Option<Place>, u64) {
         (self.at, self.damaged)
+    }
+
+    /// Whether nothing was found.
+    pub(super) fn is_intact(&self) -> bool {
+        self.findings.is_empty()
     }
 
     /// How many genuine records there were.

@@ -3,27 +3,22 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-use jiff::SignedDuration;
 
 use super::Result;
 use super::anchor::{Anchor, Found};
-use super::chain::{Link, link};
+use super::chain::{AuditLink, link};
 use super::error::unwritable;
 use super::files::{Files, Stock, open_if_there};
 use super::key::AuditKey;
 use super::lines::Lines;
 use super::prune::{Pruned, prune};
 use super::record::AuditRecord;
+use super::retention::AuditRetention;
 use super::sink::AuditSink;
 use crate::Timestamp;
 
 const TRIED: &str = "write to the audit log";
-
-/// How often it is looked for files that are too old.
-const LOOK_AGAIN: SignedDuration = SignedDuration::from_hours(1);
 
 /// Choices of a [`JsonlSink`].
 #[derive(Clone, Debug)]
@@ -80,14 +75,14 @@ pub struct JsonlSink {
     files: Files,
     key: AuditKey,
     options: JsonlOptions,
-    /// When it was last looked for files that are too old.
-    looked: Arc<Mutex<Option<Timestamp>>>,
+    retention: AuditRetention,
 }
 
 impl JsonlSink {
     /// A sink for the log at `path`. Touches no file.
     pub fn new(path: impl Into<PathBuf>, key: AuditKey, options: JsonlOptions) -> Self {
-        Self { files: Files::new(path.into()), key, options, looked: Arc::default() }
+        let retention = AuditRetention::new(options.keep);
+        Self { files: Files::new(path.into()), key, options, retention }
     }
 
     /// The path of the newest file.
@@ -172,7 +167,7 @@ impl JsonlSink {
     fn count_on(&self, anchor: &mut Anchor, file: impl io::Read) -> io::Result<()> {
         let mut lines = Lines::new(BufReader::new(file));
         while let Some(line) = lines.next_line()? {
-            if let Ok(link) = Link::read(&line, &self.key) {
+            if let Ok(link) = AuditLink::of(&line, &self.key) {
                 anchor.last.sequence = anchor.last.sequence.max(link.place.sequence);
             }
         }
@@ -219,7 +214,7 @@ impl JsonlSink {
                 return log.set_len(start + line.offset);
             }
             anchor.length = start + line.offset + line.bytes.len() as u64 + 1;
-            match Link::read(&line, &self.key) {
+            match AuditLink::of(&line, &self.key) {
                 Ok(link) if link.previous == anchor.last.hash => anchor.last = link.place,
                 _ => {}
             }
@@ -253,23 +248,25 @@ impl AuditSink for JsonlSink {
     /// # Errors
     /// Those of [`JsonlSink::prune`].
     fn upkeep(&self, now: Timestamp) -> Result<()> {
-        let Some(keep) = self.options.keep else { return Ok(()) };
-        {
-            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-            if looked.is_some_and(|at| now.duration_since(at) < LOOK_AGAIN) {
-                return Ok(());
-            }
-            *looked = Some(now);
+        match self.retention.due(now) {
+            Some(before) => self.prune(before).map(drop),
+            None => Ok(()),
         }
-        // Nothing is older than the beginning of time.
-        let Ok(before) = now.checked_sub(keep) else { return Ok(()) };
-        self.prune(before).map(drop)
     }
 
     /// # Errors
     /// [`AuditErrorKind::Write`](super::AuditErrorKind::Write) when the path is a folder, when what should be its folder is a
     /// file, or when permissions are missing.
     fn check(&self) -> Result<()> {
-        self.files.check().map_err(|source| unwritable(TRIED, source))
+        check_audit_path(self.path())
     }
+}
+
+/// Whether a log could be written at `path`, judged by what is there. Creates nothing.
+///
+/// # Errors
+/// [`AuditErrorKind::Write`](super::AuditErrorKind::Write) when the path is a folder, when what should be its folder is a
+/// file, or when permissions are missing.
+pub fn check_audit_path(path: impl Into<PathBuf>) -> Result<()> {
+    Files::new(path.into()).check().map_err(|source| unwritable(TRIED, source))
 }

@@ -84,6 +84,7 @@ impl AuditKey {
 pub(super) enum Purpose {
     Line,
     Anchor,
+    Ends,
 }
 
 impl Purpose {
@@ -91,6 +92,7 @@ impl Purpose {
         match self {
             Self::Line => "kuhaku.audit.line",
             Self::Anchor => "kuhaku.audit.anchor",
+            Self::Ends => "kuhaku.audit.ends",
         }
     }
 }

@@ -190,8 +190,10 @@ impl Drop for Ending {
     }
 }
 
-fn run(queue: Arc<Queue<Job>>, sink: &dyn AuditSink, runtime: &Runtime) {
+fn run(queue: Arc<Queue<Job>>, sink: Arc<dyn AuditSink>, runtime: &Runtime) {
     let ending = Ending(queue);
+    // Dropped before the end is told, so that what it has open is closed by then.
+    let sink = sink;
     while let Some(Job { record, written }) = ending.0.take() {
         // A sink is foreign code: its panic costs its record, not the log.
         let result = catch_unwind(AssertUnwindSafe(|| {
@@ -268,7 +270,7 @@ impl AuditLogBuilder {
         let theirs = (Arc::clone(&queue), runtime.clone());
         thread::Builder::new()
             .name("kuhaku-audit".into())
-            .spawn(move || run(theirs.0, &sink, &theirs.1))
+            .spawn(move || run(theirs.0, sink, &theirs.1))
             .map_err(|source| unwritable("start the audit log", source))?;
         Ok(AuditLog(Some(Arc::new(Parts { key, runtime, strict, queue }))))
     }

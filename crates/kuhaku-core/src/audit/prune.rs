@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::Result;
 use super::anchor::{Anchor, Found, Place};
-use super::chain::{Chain, Link};
+use super::chain::{AuditLink, Chain};
 use super::error::{AuditError, AuditErrorKind, unreadable, unwritable};
 use super::files::{Files, open_if_there};
 use super::key::AuditKey;
@@ -120,7 +120,7 @@ fn survey(path: &Path, key: &AuditKey) -> Result<Option<Survey>> {
     }
     let records = chain.records();
     match (end, chain.into_findings()) {
-        (Some(Link { time, place, .. }), (findings, _)) if findings.is_empty() => {
+        (Some(AuditLink { time, place, .. }), (findings, _)) if findings.is_empty() => {
             Ok(Some(Survey { records, last: place, ended: time }))
         }
         _ => Err(damaged("the oldest file does not verify")),

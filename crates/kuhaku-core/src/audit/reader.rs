@@ -23,6 +23,17 @@ pub struct StoredRecord {
 }
 
 impl StoredRecord {
+    /// Reads a line, without its line end, that stands at `number` of `file`.
+    ///
+    /// # Errors
+    /// [`AuditErrorKind::BadLine`] when it is no JSON object.
+    pub fn read(file: &Arc<Path>, number: u64, line: &[u8]) -> Result<Self> {
+        match serde_json::from_slice(line).ok().filter(Value::is_object) {
+            Some(object) => Ok(Self { file: Arc::clone(file), line: number, object }),
+            None => Err(bad_line(number)),
+        }
+    }
+
     /// The file that it stands in.
     pub fn file(&self) -> &Path {
         &self.file
@@ -105,12 +116,9 @@ impl AuditReader {
                 self.open = None;
                 continue;
             };
-            let object = serde_json::from_slice(&line.bytes).ok().filter(Value::is_object);
-            return Ok(Some(match object {
-                Some(object) if !line.cut => {
-                    Ok(StoredRecord { file: Arc::clone(path), line: line.number, object })
-                }
-                _ => Err(bad_line(line.number)),
+            return Ok(Some(match line.cut {
+                true => Err(bad_line(line.number)),
+                false => StoredRecord::read(path, line.number, &line.bytes),
             }));
         }
     }
@@ -129,10 +137,6 @@ impl Iterator for AuditReader {
 }
 
 fn bad_line(number: u64) -> AuditError {
-    AuditError::new(
-        AuditErrorKind::BadLine,
-        TRIED,
-        format!("line {number} is not a JSON object"),
-    )
-    .next("verify the log to see whether it was changed")
+    AuditError::new(AuditErrorKind::BadLine, TRIED, format!("line {number} is not a JSON object"))
+        .next("verify the log to see whether it was changed")
 }

@@ -3,7 +3,6 @@
 use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::Result;
 use super::anchor::{Anchor, Found, Place};
 use super::chain::{AuditDamage, AuditFinding, Chain};
 use super::error::unreadable;
@@ -51,7 +50,7 @@ impl Verification {
 ///
 /// # Errors
 /// [`AuditErrorKind::Read`](super::AuditErrorKind::Read) when the files cannot be read.
-pub fn verify_audit(path: impl AsRef<Path>, key: &AuditKey) -> Result<Verification> {
+pub fn verify_audit(path: impl AsRef<Path>, key: &AuditKey) -> super::Result<Verification> {
     let files = Files::new(path.as_ref().to_owned());
     loop {
         // Retention may remove a file between the look at the folder and the look at the file; it
@@ -88,37 +87,62 @@ fn check(files: &Files, key: &AuditKey) -> io::Result<Option<Verification>> {
         let anchored = anchor.as_ref().map_or(u64::MAX, |anchor| anchor.length);
         unfinished = walk.read(files.log(), file.take(length), anchored)?;
     }
-    let Walk { mut chain, files: read, end } = walk;
+    let Walk { chain, files: read, end } = walk;
+    let (file, line) = end.unwrap_or_else(|| (files.log().to_owned(), 0));
+    let end = End { file: &file, line, anchor: &files.anchor(), empty: read == 0 };
+    let found = conclude(chain, base, anchor.map(|anchor| anchor.last), end);
+    Ok(Some(Verification { files: read, unfinished, ..found }))
+}
+
+/// Where a check has ended.
+pub(super) struct End<'a> {
+    /// The last file.
+    pub(super) file: &'a Path,
+    /// The number of its last line; 0 without any.
+    pub(super) line: u64,
+    /// Where the anchor is, or should be.
+    pub(super) anchor: &'a Path,
+    /// Whether there was nothing to check, for which nobody misses an anchor.
+    pub(super) empty: bool,
+}
+
+/// Compares the end of the lines with what the anchor says of the last one. Leaves what only the
+/// caller knows: files, and whether the last line was finished.
+pub(super) fn conclude(
+    mut chain: Chain<'_>,
+    base: Place,
+    anchored: Result<Place, AuditDamage>,
+    end: End<'_>,
+) -> Verification {
     let (last, damaged) = chain.end();
     let last = last.unwrap_or(base);
     let mut unanchored = 0;
-    match anchor {
-        Ok(anchor) => {
-            let (file, line) = end.unwrap_or_else(|| (files.log().to_owned(), 0));
+    match anchored {
+        Ok(anchored) => {
             let from = last.sequence + damaged + 1;
-            if from <= anchor.last.sequence {
-                let missing = anchor.last.sequence - from + 1;
-                chain.report(&file, line + 1, AuditDamage::Truncated { from, missing });
-            } else if last.sequence == anchor.last.sequence && last.hash != anchor.last.hash {
-                chain.report(&file, line, AuditDamage::Unlinked);
+            if from <= anchored.sequence {
+                let missing = anchored.sequence - from + 1;
+                chain.report(end.file, end.line + 1, AuditDamage::Truncated { from, missing });
+            } else if last.sequence == anchored.sequence && last.hash != anchored.hash {
+                chain.report(end.file, end.line, AuditDamage::Unlinked);
             }
-            unanchored = last.sequence.saturating_sub(anchor.last.sequence);
+            unanchored = last.sequence.saturating_sub(anchored.sequence);
         }
-        Err(AuditDamage::AnchorMissing) if read == 0 => {}
-        Err(damage) => chain.report(&files.anchor(), 1, damage),
+        Err(AuditDamage::AnchorMissing) if end.empty => {}
+        Err(damage) => chain.report(end.anchor, 1, damage),
     }
     let records = chain.records();
     let (findings, omitted) = chain.into_findings();
-    Ok(Some(Verification {
+    Verification {
         records,
-        files: read,
+        files: 0,
         last_sequence: last.sequence,
         last_hash: last.hash.to_string(),
         unanchored,
-        unfinished,
+        unfinished: false,
         findings,
         omitted,
-    }))
+    }
 }
 
 /// The way through the files.
