@@ -9,6 +9,8 @@ mod support;
 use std::fs::File;
 use std::process::{Command, Stdio};
 
+use kuhaku::core::{AuditKey, AuditLog};
+use kuhaku::{AuthContext, Roles, SqliteSink, SqliteSinkOptions, TraceId};
 use serde_json::{Value, json};
 use support::{KEY, Place, ran};
 
@@ -332,6 +334,63 @@ fn nothing_in_a_record_steers_the_terminal() {
             assert!(!shown.stdout.contains(steering), "{:?}", shown.stdout);
         }
     }
+}
+
+/// R13: the setting chooses what all of `audit` works on.
+#[test]
+fn an_audit_in_a_sqlite_file_is_shown_verified_and_pruned_like_one_of_lines() {
+    let place = indexed();
+    let run = |arguments: &[&str]| {
+        let mut command = place.command();
+        ran(command.env("KUHAKU_AUDIT_SINK", "sqlite").args(arguments).output().unwrap())
+    };
+    assert_eq!(run(&["audit", "show"]).code, 3);
+    assert_eq!(run(&["audit", "verify"]).code, 0);
+    for id in ["abc", "def", "ghi"] {
+        let hostile = "What is the guest network\u{1b}[2J called\u{202e}\u{7}?";
+        let asked = run(&["ask", hostile, "--trace-id", id, "--identity", "ada\u{1b}[31m"]);
+        assert_eq!(asked.code, 0, "{}", asked.stderr);
+    }
+    let doctor = run(&["doctor"]);
+    assert!(doctor.stdout.contains("kuhaku_audit.sqlite3"), "{}", doctor.stdout);
+    assert!(!place.path().join("kuhaku-data/kuhaku_audit.jsonl").exists());
+
+    for json in [&[][..], &["--json"]] {
+        let shown = run(&[&["audit", "show"], json].concat());
+        assert!(shown.stdout.contains("guest network"), "{}", shown.stdout);
+        for steering in ["\u{1b}[2J", "\u{1b}[31m", "\u{202e}", "\u{7}"] {
+            assert!(!shown.stdout.contains(steering), "{:?}", shown.stdout);
+        }
+    }
+    let one = run(&["audit", "show", "--trace-id", "def"]);
+    assert_eq!((one.code, one.stdout.lines().count()), (0, 1), "{}", one.stdout);
+    let verified = run(&["audit", "verify"]);
+    assert_eq!(verified.code, 0, "{}", verified.stdout);
+    assert!(verified.stdout.contains("intact: 3 records in 1 files"), "{}", verified.stdout);
+
+    let pruned = run(&["audit", "prune", "--before", "9000-01-01"]);
+    assert_eq!((pruned.code, pruned.stdout.as_str()), (0, "3 records removed\n"));
+    assert_eq!(run(&["audit", "verify"]).code, 0);
+    assert_eq!(run(&["audit", "show"]).code, 3);
+    // The chain goes on behind what was removed.
+    assert_eq!(run(&["ask", QUESTION]).code, 0);
+    let shown = run(&["audit", "show", "--json"]);
+    assert!(shown.stdout.contains("\"sequence\":4") || shown.stdout.contains("\"sequence\": 4"));
+
+    // Somebody without the key puts a record in.
+    let path = place.path().join("kuhaku-data/kuhaku_audit.sqlite3");
+    let other = AuditKey::from_bytes([9; 32]);
+    let sink = SqliteSink::new(path, other.clone(), SqliteSinkOptions::default());
+    let log = AuditLog::builder(other, sink).start().unwrap();
+    let eve = AuthContext::new("eve\u{1b}]0;x\u{7}", Roles::none());
+    drop(log.begin("ask", &TraceId::new("jkl").unwrap(), &eve));
+    drop(log);
+    let shown = run(&["audit", "show", "--last", "1"]);
+    assert!(shown.stdout.contains("by eve"), "{}", shown.stdout);
+    assert!(!shown.stdout.contains(['\u{1b}', '\u{7}']), "{:?}", shown.stdout);
+    let verified = run(&["audit", "verify"]);
+    assert_eq!(verified.code, 6, "{}", verified.stdout);
+    assert!(verified.stdout.contains("kuhaku_audit.sqlite3:2: "), "{}", verified.stdout);
 }
 
 #[test]

@@ -22,7 +22,7 @@
 //! | feature | what it brings | default |
 //! |---|---|---|
 //! | `rag` | [`Rag`]: documents in, cited answers out | yes |
-//! | `sqlite` | indexes that are kept in a folder; without it they are in memory | yes |
+//! | `sqlite` | indexes that are kept in a folder, without it they are in memory; [`SqliteSink`] | yes |
 //! | `extract` | structured extraction (contract only so far) | yes |
 //! | `llm` | language-model providers, and the choice among them | yes |
 //! | `vertex` | Google Vertex AI among them | no |
@@ -54,6 +54,8 @@
 #[doc = include_str!("../../../docs/rag.md")]
 mod documents {}
 
+#[cfg(feature = "sqlite")]
+mod audit_sqlite;
 #[cfg(feature = "blocking")]
 pub mod blocking;
 #[cfg(feature = "llm")]
@@ -67,11 +69,13 @@ mod targets;
 #[cfg(feature = "otlp")]
 pub mod telemetry;
 
+#[cfg(feature = "sqlite")]
+pub use audit_sqlite::{SqliteAuditReader, SqliteSink, SqliteSinkOptions};
 #[cfg(feature = "llm")]
 pub use choice::{ChoiceSettings, ModelChoice};
 pub use error::{Error, ErrorKind, Result};
 #[cfg(feature = "rag")]
-pub use facade::{AuditSettings, AuditTrail, Rag, RagBuilder};
+pub use facade::{AuditFormat, AuditRecords, AuditSettings, AuditTrail, Rag, RagBuilder};
 pub use kuhaku_core as core;
 pub use kuhaku_core::{
     ACCESS_TAG_INTERNAL, ACCESS_TAG_PUBLIC, ACCESS_TAG_RESTRICTED, AccessTags, AuthContext,

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use kuhaku::core::{AuditErrorKind, AuditFinding, AuditReader, StoredRecord, Timestamp};
-use kuhaku::{AuditSettings, AuditTrail, Error, Rag, Result, Section as _, one_line};
+use kuhaku::core::{AuditErrorKind, AuditFinding, StoredRecord, Timestamp};
+use kuhaku::{AuditFormat, AuditSettings, AuditTrail, Rag, Result, Section as _, one_line};
 use serde_json::{Value, json};
 
 use crate::args::{AuditCommand, AuditShowArgs};
@@ -41,10 +41,11 @@ fn trail(rag: &Rag) -> Result<&AuditTrail> {
 /// Prints records, newest last. Needs no index and no key: nothing is verified.
 fn show(args: &AuditShowArgs, context: &Context<'_>) -> Result<Exit> {
     let console = context.console;
-    let path = AuditSettings::load(&context.sources)?.path(&context.folder()?.0);
+    let settings = AuditSettings::load(&context.sources)?;
+    let (folder, _) = context.folder()?;
     let mut records = VecDeque::new();
     let mut unreadable = Vec::new();
-    for record in AuditReader::open(&path).map_err(Error::from)? {
+    for record in settings.records(&folder)? {
         match record {
             Ok(record) if args.wants(&record) => records.push_back(record),
             Ok(_) => {}
@@ -68,7 +69,7 @@ fn show(args: &AuditShowArgs, context: &Context<'_>) -> Result<Exit> {
         console.note(&format!("warning: cannot {}: {}", error.tried(), error.wrong()));
     }
     if records.is_empty() {
-        console.note(&format!("no such record in {}", path.display()));
+        console.note(&format!("no such record in {}", settings.path(&folder).display()));
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)
@@ -152,8 +153,10 @@ fn prune(trail: &AuditTrail, before: Timestamp, console: &Console) -> Result<Exi
     if console.json() {
         let (files, records) = (pruned.files, pruned.records);
         console.value(&json!({ "version": 1, "files": files, "records": records }));
-    } else {
+    } else if trail.format() == AuditFormat::Jsonl {
         console.line(format!("{} files with {} records removed", pruned.files, pruned.records));
+    } else {
+        console.line(format!("{} records removed", pruned.records));
     }
     Ok(Exit::Done)
 }

@@ -4,15 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kuhaku_core::{
-    Announcement, AuditKey, AuditLog, AuditReader, AuditSink as _, JsonlOptions, JsonlSink, Pruned,
-    Runtime, Timestamp, Verification, verify_audit,
+    Announcement, AuditKey, AuditLog, AuditSink as _, Pruned, Runtime, Timestamp, Verification,
 };
 use kuhaku_index::IdKey;
 
+use super::audit_store::{AuditFormat, AuditRecords, AuditStore};
 use crate::error::Result;
-
-/// The name of the log in the folder of its index.
-const LOG: &str = "kuhaku_audit.jsonl";
 
 /// How long a request waits for its record in a strict log.
 const STRICT_WAIT: Duration = Duration::from_secs(5);
@@ -25,15 +22,18 @@ kuhaku_core::settings! {
         /// Whether every question and search leaves a record beside the index. A temporary index
         /// has no audit.
         audit_enabled: bool = true;
-        /// The file of the audit; `kuhaku_audit.jsonl` in the folder of the index without it. Each
-        /// index needs a file of its own, since each has its own key.
+        /// What keeps the records: files of JSON lines, or one SQLite file to query.
+        audit_sink: AuditFormat = AuditFormat::Jsonl;
+        /// The file of the audit; in the folder of the index without it, `kuhaku_audit.jsonl` or
+        /// `kuhaku_audit.sqlite3`. Each index needs a file of its own, since each has its own key.
         audit_log_path: Option<PathBuf> = None;
         /// Whether a request fails when its record cannot be written, and records are forced to
         /// the disk. Without it the request is answered, and the loss is counted and announced.
         audit_strict: bool = false;
-        /// The length in bytes at which the audit goes on in a new file.
+        /// The length in bytes at which an audit of JSON lines goes on in a new file.
         audit_max_file_bytes: u64 = 64 * 1024 * 1024, "at least 1" => |bytes| *bytes > 0;
-        /// How many days files of the audit that are full are kept; for ever without it.
+        /// How many days records are kept, of JSON lines in files that are full; for ever without
+        /// it.
         audit_retention_days: Option<u32> = None, "at least 1"
             => |days| days.is_none_or(|days| days > 0);
         /// Whether records say how many passages that hold enough of the question were withheld from
@@ -45,7 +45,8 @@ kuhaku_core::settings! {
 impl AuditSettings {
     /// The file of the audit of the index in this folder.
     pub fn path(&self, folder: &Path) -> PathBuf {
-        self.audit_log_path.clone().unwrap_or_else(|| folder.join(LOG))
+        let file = self.audit_sink.file();
+        self.audit_log_path.clone().unwrap_or_else(|| folder.join(file))
     }
 
     /// Whether records of the index in this folder could be written, as far as can be told without
@@ -57,9 +58,22 @@ impl AuditSettings {
         if self.audit_enabled {
             // The key seals records, and none is written.
             let key = AuditKey::from_bytes([0; 32]);
-            JsonlSink::new(self.path(folder), key, JsonlOptions::default()).check()?;
+            AuditStore::new(self, &self.path(folder), key).sink().check()?;
         }
         Ok(())
+    }
+
+    /// The records of the index in this folder, oldest first. Needs no key and verifies nothing.
+    ///
+    /// # Errors
+    /// `audit.read` when they cannot be opened.
+    pub fn records(&self, folder: &Path) -> Result<AuditRecords> {
+        Ok(AuditRecords::open(self.audit_sink, &self.path(folder))?)
+    }
+
+    /// How long records are kept.
+    pub(super) fn keep(&self) -> Option<Duration> {
+        self.audit_retention_days.map(|days| DAY * days)
     }
 }
 
@@ -68,50 +82,52 @@ impl AuditSettings {
 /// It is there whether or not requests are put on record today, and whether or not there is a file.
 #[derive(Clone, Debug)]
 pub struct AuditTrail {
-    sink: JsonlSink,
+    store: AuditStore,
+    format: AuditFormat,
     key: AuditKey,
 }
 
 impl AuditTrail {
     pub(crate) fn new(settings: &AuditSettings, folder: &Path, id_key: &IdKey) -> Self {
         let key = AuditKey::derived_from(id_key.as_bytes());
-        let mut options = JsonlOptions::default()
-            .max_bytes(settings.audit_max_file_bytes)
-            .sync(settings.audit_strict);
-        if let Some(days) = settings.audit_retention_days {
-            options = options.keep(DAY * days);
-        }
-        Self { sink: JsonlSink::new(settings.path(folder), key.clone(), options), key }
+        let store = AuditStore::new(settings, &settings.path(folder), key.clone());
+        Self { store, format: settings.audit_sink, key }
     }
 
     /// The file with the newest records.
     pub fn path(&self) -> &Path {
-        self.sink.path()
+        self.store.path()
+    }
+
+    /// What keeps the records.
+    pub fn format(&self) -> AuditFormat {
+        self.format
     }
 
     /// The records, oldest first.
     ///
     /// # Errors
     /// `audit.read` when the files cannot be listed or opened.
-    pub fn read(&self) -> Result<AuditReader> {
-        Ok(AuditReader::open(self.path())?)
+    pub fn read(&self) -> Result<AuditRecords> {
+        Ok(AuditRecords::open(self.format, self.path())?)
     }
 
     /// Checks that all records are there, in order, as they were written.
     ///
     /// # Errors
-    /// `audit.read` when the files cannot be read. What is wrong with them is no error.
+    /// `audit.read` when the files cannot be read, `audit.damaged` when SQLite can make no sense of
+    /// its own. What else is wrong with them is no error.
     pub fn verify(&self) -> Result<Verification> {
-        Ok(verify_audit(self.path(), &self.key)?)
+        Ok(self.store.verify()?)
     }
 
-    /// Removes full files whose last record ended before `before`.
+    /// Removes records that ended before `before`: of JSON lines full files whose last record did.
     ///
     /// # Errors
-    /// `audit.damaged` at a file that does not verify, which is kept; `audit.write` when the file
-    /// system refuses.
+    /// `audit.damaged` where the oldest records do not verify, which are kept; `audit.write` when
+    /// the file system refuses.
     pub fn prune(&self, before: Timestamp) -> Result<Pruned> {
-        Ok(self.sink.prune(before)?)
+        Ok(self.store.prune(before)?)
     }
 
     /// The log that requests are recorded in. One that cannot be written is refused when it is
@@ -120,8 +136,9 @@ impl AuditTrail {
         if !settings.audit_enabled {
             return Ok(AuditLog::disabled());
         }
-        let log = AuditLog::builder(self.key.clone(), self.sink.clone()).runtime(runtime.clone());
-        let checked = self.sink.check();
+        let sink = self.store.sink();
+        let checked = sink.check();
+        let log = AuditLog::builder(self.key.clone(), sink).runtime(runtime.clone());
         if settings.audit_strict {
             checked?;
             return Ok(log.strict(STRICT_WAIT).start()?);
