@@ -1,3 +1,5 @@
+//! What is sent and read.
+
 use kuhaku_core::{ChatRequest, ErrorKind, Finish, Usage};
 use serde_json::json;
 

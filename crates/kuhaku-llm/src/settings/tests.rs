@@ -1,3 +1,5 @@
+//! Settings as they are read and used.
+
 use kuhaku_core::{Section as _, Sources};
 
 use super::*;

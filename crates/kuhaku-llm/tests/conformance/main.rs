@@ -61,7 +61,7 @@ async fn anthropic_conforms() {
     conforms(&anthropic::Anthropic::new()).await;
 }
 
-/// LLM-02, LLM-13, LLM-14
+/// LLM-02, LLM-13, LLM-14, HY-61, HY-62, HY-63
 #[tokio::test]
 async fn ollama_conforms() {
     conforms(&ollama::Ollama::new()).await;
