@@ -38,7 +38,8 @@
 //! Where a service does not hold a reply to a schema, the schema stands in the prompt. Either way the
 //! reply is checked against it before it is given, which takes the feature `schema`; a reply that
 //! breaks it is an error, and is never asked for again in silence. A structured reply is streamed in
-//! one piece, once it was checked.
+//! one piece, once it was checked. `docs/providers.md` has what the suite of the testkit finds of
+//! each service.
 //!
 //! # Map
 //!
@@ -59,7 +60,8 @@
 //! - R3: nothing is contacted that the caller did not configure.
 //! - R6: a schema enters a prompt between the borders of a fence.
 //! - R7: no key, question or reply is in an error, a log line or a `Debug` text. What a service says
-//!   about a failure is quoted in one short line, without what it shares with keys and texts.
+//!   about a failure is quoted in one short line, without what it shares with keys and texts. An
+//!   address with a password in it is refused, and not shown ([`BaseUrl`]).
 //! - R11: no global client, tracer or runtime.
 //! - R12: dropping a future or a stream ends its request.
 //! - Usage that a service did not report is absent, never zero.
