@@ -131,7 +131,9 @@ impl JsonlSink {
     }
 
     fn open(&self) -> io::Result<File> {
-        File::options().read(true).append(true).create(true).open(self.files.log())
+        let log = File::options().read(true).append(true).create(true).open(self.files.log())?;
+        refuse_database(&log)?;
+        Ok(log)
     }
 
     fn write(&self, log: &mut File, line: &str, anchor: &Anchor) -> io::Result<()> {
@@ -260,6 +262,22 @@ impl AuditSink for JsonlSink {
     fn check(&self) -> Result<()> {
         check_audit_path(self.path())
     }
+}
+
+/// A log that another sink keeps at the same path is not one to add lines to.
+fn refuse_database(mut log: &File) -> io::Result<()> {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    // Reading from a pipe would wait.
+    if !log.metadata()?.is_file() {
+        return Ok(());
+    }
+    let mut head = Vec::with_capacity(MAGIC.len());
+    log.take(MAGIC.len() as u64).read_to_end(&mut head)?;
+    log.rewind()?;
+    if head == MAGIC {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is a SQLite database"));
+    }
+    Ok(())
 }
 
 /// Whether a log could be written at `path`, judged by what is there. Creates nothing.

@@ -38,6 +38,20 @@ fn a_log_that_cannot_be_written_leaves_requests_answered_and_is_counted() {
     assert_eq!(counters.of("audit_failures_total:audit.write"), 1);
 }
 
+#[test]
+fn lines_are_not_added_to_a_database_at_the_same_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit");
+    let database = [b"SQLite format 3\0".as_slice(), &[7; 4096]].concat();
+    std::fs::write(&path, &database).unwrap();
+    let log = AuditLog::builder(key(), sink(&path, JsonlOptions::default()))
+        .strict(PATIENCE)
+        .start()
+        .unwrap();
+    assert_eq!(request(&log, 1, "ok").unwrap_err().code(), "audit.write");
+    assert_eq!(std::fs::read(&path).unwrap(), database);
+}
+
 /// Hears which codes are logged as errors, on all threads of the process.
 #[derive(Clone, Debug, Default)]
 struct LoggedErrors(Arc<Mutex<Vec<String>>>);
