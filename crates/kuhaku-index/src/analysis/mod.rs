@@ -6,13 +6,13 @@
 mod fold;
 mod identifiers;
 mod memo;
+mod pieces;
 mod porter;
 mod runs;
 mod scripts;
 mod stop_words;
 mod words;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use std::sync::Arc;
 use rust_stemmers::Stemmer;
 
 pub(crate) use self::memo::QueryMemo;
+use self::pieces::Pieces;
 use self::words::Words;
 use crate::fingerprint::{Language, Tokenizer};
 
@@ -172,7 +173,7 @@ impl Analyzer {
 /// Remembers the term of each piece, by a number that the caller gives. For one analyzer.
 #[derive(Debug, Default)]
 pub(crate) struct TermCache {
-    known: HashMap<Box<str>, Option<u32>>,
+    known: Pieces<Option<u32>>,
     term: String,
     words: Words,
 }
@@ -193,17 +194,10 @@ impl TermCache {
         let Self { known, term, words } = self;
         analyzer.pieces(text, words, &mut |piece| {
             let Some(raw) = text.get(piece.range) else { return };
-            let id = match known.get(raw) {
-                Some(id) => *id,
-                None => {
-                    let id = analyzer.term(raw, term).then(|| number(term));
-                    if known.len() >= Self::CAPACITY {
-                        known.clear();
-                    }
-                    known.insert(raw.into(), id);
-                    id
-                }
-            };
+            if known.len() >= Self::CAPACITY {
+                known.clear();
+            }
+            let id = known.get_or(raw, || analyzer.term(raw, term).then(|| number(term)));
             if let Some(id) = id {
                 found(id, piece.part);
             }

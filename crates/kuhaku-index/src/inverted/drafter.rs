@@ -21,26 +21,18 @@ pub(crate) struct Drafter {
     analyzer: Arc<Analyzer>,
     cache: TermCache,
     pub(crate) draft: Draft,
-    /// By term number: the chunk that last held it (from 1), and its place among the entries.
-    places: Vec<(u64, u32)>,
-    chunk: u64,
+    /// By term number: its place among the entries of the chunk that last held it.
+    places: Vec<u32>,
 }
 
 impl Drafter {
     /// Knows no word yet.
     pub(crate) fn new(analyzer: Arc<Analyzer>) -> Self {
-        Self {
-            analyzer,
-            cache: TermCache::default(),
-            draft: Draft::default(),
-            places: Vec::new(),
-            chunk: 0,
-        }
+        Self { analyzer, cache: TermCache::default(), draft: Draft::default(), places: Vec::new() }
     }
 
     /// Counts a chunk of a document, by the numbers of the draft.
     pub(crate) fn count(&mut self, document: &DocumentRecord, chunk: &ChunkRecord) -> ChunkTerms {
-        self.chunk += 1;
         let mut terms = ChunkTerms::default();
         self.field(Field::Heading, &document.title, &mut terms);
         for heading in &chunk.headings {
@@ -52,7 +44,7 @@ impl Drafter {
     }
 
     fn field(&mut self, field: Field, text: &str, terms: &mut ChunkTerms) {
-        let Self { analyzer, cache, draft, places, chunk } = self;
+        let Self { analyzer, cache, draft, places } = self;
         let ChunkTerms { lengths, entries } = terms;
         cache.each(analyzer, text, &mut |term| draft.number(term), &mut |term, part| {
             if !part {
@@ -63,14 +55,15 @@ impl Drafter {
                 }
             }
             if places.len() <= term as usize {
-                places.resize(term as usize + 1, (0, 0));
+                places.resize(term as usize + 1, 0);
             }
             let Some(place) = places.get_mut(term as usize) else { return };
-            if place.0 != *chunk {
-                *place = (*chunk, entries.len() as u32);
+            // Places of other chunks have other terms here, or none.
+            if entries.get(*place as usize).is_none_or(|(there, _)| *there != term) {
+                *place = entries.len() as u32;
                 entries.push((term, Frequencies::default()));
             }
-            let Some((_, tf)) = entries.get_mut(place.1 as usize) else { return };
+            let Some((_, tf)) = entries.get_mut(*place as usize) else { return };
             match field {
                 Field::Heading => tf.heading = tf.heading.saturating_add(1),
                 Field::Body => tf.body = tf.body.saturating_add(1),

@@ -139,7 +139,12 @@ impl Generation {
                 }
             }
         }
-        parts.extend(segments.into_iter().map(Part::new));
+        // One per batch, on however many threads it was drafted.
+        let mut drafted: Vec<Part> = segments.into_iter().map(Part::new).collect();
+        if drafted.len() > 1 {
+            drafted = vec![Part::new(merged(&drafted))];
+        }
+        parts.extend(drafted);
         Self { parts: compacted(parts), number: self.number + 1 }
     }
 
@@ -189,14 +194,20 @@ impl Generation {
     }
 }
 
-/// Drops empty parts, rewrites worn ones, and merges the last ones as long as the one before is not
-/// at least twice as heavy, so that their number stays logarithmic.
+/// Parts that are not worth a merge: fewer are searched about as fast as one.
+const PARTS: usize = 6;
+
+/// Drops empty parts, rewrites worn ones, and when there are many merges the last ones as long as the
+/// one before is not at least twice as heavy, so that their number stays logarithmic.
 fn compacted(mut parts: Vec<Part>) -> Vec<Part> {
     parts.retain(|part| !part.is_empty());
     for part in &mut parts {
         if part.is_worn() {
             *part = Part::new(merged(std::slice::from_ref(part)));
         }
+    }
+    if parts.len() <= PARTS {
+        return parts;
     }
     let Some(mut weight) = parts.last().map(Part::living_weight) else { return parts };
     let mut from = parts.len() - 1;

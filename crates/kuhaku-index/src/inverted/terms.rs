@@ -1,13 +1,12 @@
 //! Dictionaries: one that grows while a segment is drafted, and the sorted one of a segment (D12).
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Numbers terms in the order in which they come.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
-    numbers: HashMap<Arc<str>, u32>,
-    names: Vec<Arc<str>>,
+    numbers: HashMap<Box<str>, u32>,
+    names: Terms,
 }
 
 impl Numbering {
@@ -16,16 +15,15 @@ impl Numbering {
         if let Some(number) = self.numbers.get(term) {
             return *number;
         }
-        let name: Arc<str> = term.into();
         let number = self.names.len() as u32;
-        self.names.push(Arc::clone(&name));
-        self.numbers.insert(name, number);
+        self.names.push(term);
+        self.numbers.insert(term.into(), number);
         number
     }
 
     /// The term of a number; empty for a number that was never given.
     pub(crate) fn name(&self, number: u32) -> &str {
-        self.names.get(number as usize).map_or("", |name| name)
+        self.names.get(number).unwrap_or_default()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -43,7 +41,7 @@ pub(super) fn order_key(term: &str) -> u64 {
     u64::from_be_bytes(key)
 }
 
-/// Terms in ascending order, in one string.
+/// Terms in one string; those of a segment are in ascending order.
 #[derive(Debug, Default)]
 pub(crate) struct Terms {
     pub(super) letters: String,
@@ -51,7 +49,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Appends a term, which must be greater than all before it.
+    /// Appends a term.
     pub(crate) fn push(&mut self, term: &str) {
         self.letters.push_str(term);
         self.ends.push(self.letters.len() as u32);
@@ -73,7 +71,7 @@ impl Terms {
         self.letters.get(start..end)
     }
 
-    /// The place of a term.
+    /// The place of a term among terms in ascending order.
     pub(crate) fn find(&self, term: &str) -> Option<u32> {
         let (mut low, mut high) = (0, self.len() as u32);
         while low < high {

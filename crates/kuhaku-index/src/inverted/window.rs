@@ -260,47 +260,67 @@ impl Window {
     fn collect(
         &mut self,
         task: &Task<'_>,
-        Stretch { from, width, postings, optional, rest, skipped }: Stretch,
+        stretch: Stretch,
         best: &mut Best<'_>,
         eligible: impl Fn(u32) -> bool,
     ) {
-        let Self { scores, touched, survivors, cursors, order } = self;
-        let part = task.part;
-        let scores = scores.get_mut(..width).unwrap_or_default();
-        let dense = is_dense(postings, width);
-        if optional == 0 {
-            // The scores are complete.
-            let mut least = best.worst().max(f64::MIN_POSITIVE);
-            let mut consider = |chunk: u32, score: f64| {
-                if eligible(chunk) {
-                    best.push(Candidate { score, part, chunk });
-                }
-                best.worst().max(f64::MIN_POSITIVE)
-            };
-            if dense {
-                for (chunk, score) in (from..).zip(&*scores) {
-                    if *score >= least {
-                        least = consider(chunk, *score);
-                    }
-                }
-                scores.fill(UNTOUCHED);
-            } else {
-                for chunk in touched.drain(..) {
-                    let Some(slot) = scores.get_mut(chunk.wrapping_sub(from) as usize) else {
-                        continue;
-                    };
-                    let score = std::mem::replace(slot, UNTOUCHED);
-                    if score >= least {
-                        least = consider(chunk, score);
-                    }
-                }
-            }
+        if stretch.optional == 0 {
+            self.push_complete(task, stretch, best, eligible);
             return;
         }
-        let least = (best.worst() * (1.0 - task.doubt) - rest).max(f64::MIN_POSITIVE);
+        self.find_survivors(stretch, best.worst() * (1.0 - task.doubt) - stretch.rest);
+        self.survivors.retain(|(chunk, _)| eligible(*chunk));
+        // So many that reading the rest is cheaper.
+        if self.survivors.len() * stretch.optional * LOOKUP > stretch.skipped {
+            self.read_rest(task, stretch, best);
+        } else {
+            self.look_up_rest(task, stretch, best);
+        }
+    }
+
+    /// The same for a stretch without optional terms: its scores are complete.
+    fn push_complete(
+        &mut self,
+        task: &Task<'_>,
+        Stretch { from, width, postings, .. }: Stretch,
+        best: &mut Best<'_>,
+        eligible: impl Fn(u32) -> bool,
+    ) {
+        let part = task.part;
+        let scores = self.scores.get_mut(..width).unwrap_or_default();
+        let mut least = best.worst().max(f64::MIN_POSITIVE);
+        let mut consider = |chunk: u32, score: f64| {
+            if eligible(chunk) {
+                best.push(Candidate { score, part, chunk });
+            }
+            best.worst().max(f64::MIN_POSITIVE)
+        };
+        if is_dense(postings, width) {
+            for (chunk, score) in (from..).zip(&*scores) {
+                if *score >= least {
+                    least = consider(chunk, *score);
+                }
+            }
+            scores.fill(UNTOUCHED);
+            return;
+        }
+        for chunk in self.touched.drain(..) {
+            let Some(slot) = scores.get_mut(chunk.wrapping_sub(from) as usize) else { continue };
+            let score = std::mem::replace(slot, UNTOUCHED);
+            if score >= least {
+                least = consider(chunk, score);
+            }
+        }
+    }
+
+    /// Notes the chunks that the terms that are not optional bring to `needed`, in ascending order.
+    fn find_survivors(&mut self, Stretch { from, width, postings, .. }: Stretch, needed: f64) {
+        let Self { scores, touched, survivors, .. } = self;
+        let scores = scores.get(..width).unwrap_or_default();
+        let least = needed.max(f64::MIN_POSITIVE);
         survivors.clear();
-        if dense {
-            let reach = (from..).zip(&*scores).filter(|(_, score)| **score >= least);
+        if is_dense(postings, width) {
+            let reach = (from..).zip(scores).filter(|(_, score)| **score >= least);
             survivors.extend(reach.map(|(chunk, score)| (chunk, *score)));
         } else {
             // Lookups go forward.
@@ -309,51 +329,62 @@ impl Window {
             let all = touched.iter().filter_map(|chunk| Some((*chunk, score(*chunk)?)));
             survivors.extend(all.filter(|(_, score)| *score >= least));
         }
-        survivors.retain(|(chunk, _)| eligible(*chunk));
-        if survivors.len() * optional * LOOKUP > skipped {
-            // So many that reading the rest is cheaper.
-            for at in order.get(..optional).unwrap_or_default() {
-                let Some(cursor) = cursors.get(*at) else { continue };
-                let list = here(task.segment, cursor);
-                task.scoring.each(cursor.weight, list, task.segment, |chunk, part| {
-                    if let Some(score) = scores.get_mut(chunk.wrapping_sub(from) as usize) {
-                        *score += part;
-                    }
-                });
-            }
-            for (chunk, score) in &*survivors {
-                let whole =
-                    scores.get(chunk.wrapping_sub(from) as usize).copied().unwrap_or(*score);
-                if whole >= best.worst() * (1.0 - task.doubt) {
-                    let score = in_order(task, cursors, *chunk);
-                    if score >= best.worst() {
-                        best.push(Candidate { score, part, chunk: *chunk });
-                    }
+    }
+
+    /// Adds what the optional terms add to all chunks, and pushes the survivors that reach enough.
+    fn read_rest(&mut self, task: &Task<'_>, stretch: Stretch, best: &mut Best<'_>) {
+        let Self { scores, touched, survivors, cursors, order } = self;
+        let Stretch { from, width, optional, .. } = stretch;
+        let scores = scores.get_mut(..width).unwrap_or_default();
+        for at in order.get(..optional).unwrap_or_default() {
+            let Some(cursor) = cursors.get(*at) else { continue };
+            let list = here(task.segment, cursor);
+            task.scoring.each(cursor.weight, list, task.segment, |chunk, part| {
+                if let Some(score) = scores.get_mut(chunk.wrapping_sub(from) as usize) {
+                    *score += part;
                 }
+            });
+        }
+        for (chunk, score) in &*survivors {
+            let whole = scores.get(chunk.wrapping_sub(from) as usize).copied().unwrap_or(*score);
+            if whole >= best.worst() * (1.0 - task.doubt) {
+                push_in_order(task, cursors, *chunk, best);
             }
+        }
+        scores.fill(UNTOUCHED);
+        touched.clear();
+    }
+
+    /// Looks up what the optional terms add to the survivors, and pushes those that reach enough.
+    fn look_up_rest(&mut self, task: &Task<'_>, stretch: Stretch, best: &mut Best<'_>) {
+        let Self { scores, touched, survivors, cursors, order } = self;
+        let Stretch { from, width, postings, optional, .. } = stretch;
+        let scores = scores.get_mut(..width).unwrap_or_default();
+        for (chunk, score) in &*survivors {
+            let needed = best.worst() * (1.0 - task.doubt);
+            let order = order.get(..optional).unwrap_or_default();
+            if can_reach(task, cursors, order, *chunk, *score, needed) {
+                push_in_order(task, cursors, *chunk, best);
+            }
+        }
+        if is_dense(postings, width) {
             scores.fill(UNTOUCHED);
         } else {
-            for (chunk, score) in &*survivors {
-                let needed = best.worst() * (1.0 - task.doubt);
-                let order = order.get(..optional).unwrap_or_default();
-                if can_reach(task, cursors, order, *chunk, *score, needed) {
-                    let score = in_order(task, cursors, *chunk);
-                    if score >= best.worst() {
-                        best.push(Candidate { score, part, chunk: *chunk });
-                    }
-                }
-            }
-            if dense {
-                scores.fill(UNTOUCHED);
-            } else {
-                for chunk in &*touched {
-                    if let Some(slot) = scores.get_mut(chunk.wrapping_sub(from) as usize) {
-                        *slot = UNTOUCHED;
-                    }
+            for chunk in &*touched {
+                if let Some(slot) = scores.get_mut(chunk.wrapping_sub(from) as usize) {
+                    *slot = UNTOUCHED;
                 }
             }
         }
         touched.clear();
+    }
+}
+
+/// Pushes a chunk with its score added up in the order of the query's terms, if that is enough.
+fn push_in_order(task: &Task<'_>, cursors: &mut [Cursor], chunk: u32, best: &mut Best<'_>) {
+    let score = in_order(task, cursors, chunk);
+    if score >= best.worst() {
+        best.push(Candidate { score, part: task.part, chunk });
     }
 }
 
