@@ -30,8 +30,8 @@ const CONNECTIONS: u32 = 4;
 /// What SQLite's log of recent writes is cut back to once its content is in the database: 16 MiB.
 const LOG_BYTES: &str = "16777216";
 
-/// The same in pages: so much is written before it is copied into the database, which takes the disk
-/// twice as long as the writing.
+/// The same in pages: so much is written before it is copied into the database, so that pages that
+/// change again meanwhile are copied once.
 const LOG_PAGES: &str = "4096";
 
 pub(super) fn connect(file: &Path) -> SqliteConnectOptions {
