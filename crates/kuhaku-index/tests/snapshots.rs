@@ -199,3 +199,32 @@ proptest! {
         });
     }
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_no_regular_file_is_no_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = made(folder.path()).await;
+    let place = snapshot(folder.path());
+    let kept = folder.path().join("kept");
+    fs::rename(&place, &kept).unwrap();
+
+    let piped = std::process::Command::new("mkfifo").arg(&place).status().unwrap();
+    assert!(piped.success());
+    assert_eq!(reopened(folder.path()).await, before, "a pipe");
+    let index = SqliteIndex::open(options(folder.path())).await.unwrap();
+    index.compact().await.unwrap();
+    index.close().await;
+    assert!(
+        fs::symlink_metadata(&place).unwrap().is_file(),
+        "a snapshot takes the place of a pipe"
+    );
+
+    fs::remove_file(&place).unwrap();
+    std::os::unix::fs::symlink(&kept, &place).unwrap();
+    assert_eq!(reopened(folder.path()).await, before, "a link");
+
+    fs::remove_file(&place).unwrap();
+    fs::create_dir(&place).unwrap();
+    assert_eq!(reopened(folder.path()).await, before, "a folder");
+}

@@ -104,7 +104,12 @@ pub(crate) fn open(
     fingerprint: &Fingerprint,
     trusted: impl FnOnce(&[u8]) -> bool,
 ) -> Opened {
-    let Ok(mut file) = File::open(path(folder)) else { return Opened::Missing };
+    let path = path(folder);
+    // Opening a pipe waits for a writer, perhaps for ever.
+    if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
+        return Opened::Missing;
+    }
+    let Ok(mut file) = File::open(path) else { return Opened::Missing };
     let mut magic = [0; MAGIC.len()];
     if file.read_exact(&mut magic).is_err() {
         return Opened::Damaged;
