@@ -14,11 +14,23 @@ const QUIET: Duration = Duration::from_millis(300);
 /// … or a change has waited for so long.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// A folder that is removed and made again, or moved away, is not watched any more: so often is
+/// looked whether each is still what it was.
+const LOOK: Duration = Duration::from_secs(2);
+
 /// Changes of files and folders from a moment on.
 #[derive(Debug)]
 pub(crate) struct Changes {
     heard: Receiver<()>,
-    _watcher: RecommendedWatcher,
+    watcher: RecommendedWatcher,
+    roots: Vec<Root>,
+}
+
+/// What is watched, and what was there when that began.
+#[derive(Debug)]
+struct Root {
+    path: PathBuf,
+    watched: Option<(PathBuf, Identity)>,
 }
 
 impl Changes {
@@ -34,25 +46,42 @@ impl Changes {
                 let _ = mark.try_send(());
             }
         };
-        let mut watcher = notify::recommended_watcher(hear).map_err(failed)?;
-        for path in paths {
-            let real =
-                std::fs::canonicalize(path).map_err(|error| failed(notify::Error::io(error)))?;
-            let (place, mode) = if real.is_dir() {
-                (real.as_path(), RecursiveMode::Recursive)
-            } else {
-                // Programs replace files; the folder sees the new one, too.
-                (real.parent().unwrap_or(&real), RecursiveMode::NonRecursive)
-            };
-            watcher.watch(place, mode).map_err(failed)?;
+        let watcher = notify::recommended_watcher(hear).map_err(failed)?;
+        let roots = paths.iter().map(|path| Root { path: path.clone(), watched: None }).collect();
+        let mut changes = Self { heard, watcher, roots };
+        changes.follow()?;
+        Ok(changes)
+    }
+
+    /// Watches what is there now in the place of the roots. True when one of them is another than before.
+    fn follow(&mut self) -> Result<bool> {
+        let mut changed = false;
+        for root in &mut self.roots {
+            let place = place(&root.path);
+            let now = place.as_ref().and_then(|(place, _)| Some((place.clone(), identity(place)?)));
+            if now == root.watched {
+                continue;
+            }
+            changed = true;
+            if let Some((before, _)) = root.watched.take() {
+                // It may be gone, and its watch with it.
+                let _ = self.watcher.unwatch(&before);
+            }
+            if let Some((place, mode)) = place {
+                self.watcher.watch(&place, mode).map_err(failed)?;
+            }
+            root.watched = now;
         }
-        Ok(Self { heard, _watcher: watcher })
+        Ok(changed)
     }
 
     /// Waits for a change, and until the swarm that it is part of has passed.
     pub(crate) async fn next(&mut self) {
-        if self.heard.recv().await.is_none() {
-            return std::future::pending().await;
+        while timeout_at(Instant::now() + LOOK, self.heard.recv()).await.is_err() {
+            // What cannot be watched now is tried again.
+            if self.follow().unwrap_or(true) {
+                break;
+            }
         }
         let latest = Instant::now() + PATIENCE;
         loop {
@@ -62,6 +91,33 @@ impl Changes {
             }
         }
     }
+}
+
+/// What is watched for a path, and how deep; nothing while it is not there.
+fn place(path: &Path) -> Option<(PathBuf, RecursiveMode)> {
+    let real = std::fs::canonicalize(path).ok()?;
+    if real.is_dir() {
+        return Some((real, RecursiveMode::Recursive));
+    }
+    // Programs replace files; the folder sees the new one, too.
+    Some((real.parent()?.to_path_buf(), RecursiveMode::NonRecursive))
+}
+
+/// What tells a folder from another one in its place.
+#[cfg(unix)]
+type Identity = (u64, u64);
+#[cfg(not(unix))]
+type Identity = Option<std::time::SystemTime>;
+
+fn identity(folder: &Path) -> Option<Identity> {
+    let found = std::fs::metadata(folder).ok()?;
+    #[cfg(unix)]
+    return Some((
+        std::os::unix::fs::MetadataExt::dev(&found),
+        std::os::unix::fs::MetadataExt::ino(&found),
+    ));
+    #[cfg(not(unix))]
+    return Some(found.created().ok());
 }
 
 fn is_of_interest(event: &notify::Event, index: Option<&Path>) -> bool {

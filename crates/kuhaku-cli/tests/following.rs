@@ -39,6 +39,26 @@ fn documents_of_files_that_are_gone_go_when_asked() {
 }
 
 #[test]
+fn a_folder_that_is_made_again_is_watched_again() {
+    let place = Place::new();
+    place.write("notes/wifi.md", "The guest network is called Plover.\n");
+    let mut command = place.command();
+    let arguments = ["ingest", "notes", "--index", "kb", "--watch", "--sync"];
+    let mut child =
+        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until(&place, "plover", 0);
+    for word in ["falcons", "avocets"] {
+        fs::remove_dir_all(place.path().join("notes")).unwrap();
+        std::thread::sleep(Duration::from_secs(1));
+        place.write("notes/pay.txt", format!("Engineers earn 90 {word} a year.\n"));
+        until(&place, word, 0);
+    }
+    until(&place, "plover", 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
 fn changes_in_a_watched_folder_are_followed_until_it_is_interrupted() {
     let place = Place::new();
     place.write("notes/wifi.md", "The guest network is called Plover.\n");

@@ -101,6 +101,10 @@ async fn files_outside_the_base_and_folders_around_it_are_known_too() {
     let base = whole.join("base");
     fs::remove_file(&outside).unwrap();
     assert_eq!(removed(&place.ingest(&[&base], true).await), [""; 0]);
+    // Without any file it may be a disk that is not there.
+    let report = place.ingest(&[&whole.join("out")], true).await;
+    assert_eq!((removed(&report).len(), report.warnings[0].code), (0, "sync_skipped"));
+    place.write("out/new.md");
     assert_eq!(removed(&place.ingest(&[&whole.join("out")], true).await).len(), 1);
 }
 

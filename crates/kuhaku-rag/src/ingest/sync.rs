@@ -15,17 +15,17 @@ impl Ingestor {
     /// Removes the documents of files that lay in one of the folders and are gone.
     ///
     /// Nothing is removed when a part of the folders cannot be listed: what is there is not known then.
+    /// Nor is it from a folder without any file: it may be a disk that is not there at the moment.
     pub(super) async fn remove_vanished(
         &self,
         paths: &[PathBuf],
         report: &mut IngestReport,
     ) -> Result<()> {
         let folders: Vec<&PathBuf> = paths.iter().filter(|path| path.is_dir()).collect();
+        let skipped =
+            |wrong| Note::new("sync_skipped", format!("{wrong}, so no document of it was removed"));
         let Some(there) = self.there(&folders)? else {
-            report.warnings.push(Note::new(
-                "sync_skipped",
-                "a part of the folders could not be listed, so no document was removed",
-            ));
+            report.warnings.push(skipped("a part of the folders could not be listed"));
             return Ok(());
         };
         let key = self.index().id_key();
@@ -36,10 +36,16 @@ impl Ingestor {
             if self.base().is_some_and(|base| base != real && base.starts_with(&real)) {
                 named.push(BASE.into());
             }
+            let mut within = Vec::new();
             for name in named {
-                let within = self.index().maintenance().within(&key.folder(&name)).await.adopt()?;
-                vanished.extend(within.into_iter().filter(|id| !there.contains(id)));
+                let folder = key.folder(&name);
+                within.extend(self.index().maintenance().within(&folder).await.adopt()?);
             }
+            if !within.is_empty() && self.there(&[path])?.is_none_or(|files| files.is_empty()) {
+                report.warnings.push(skipped("a folder that had documents holds no file at all"));
+                continue;
+            }
+            vanished.extend(within.into_iter().filter(|id| !there.contains(id)));
         }
         vanished.sort_unstable();
         vanished.dedup();
