@@ -377,3 +377,30 @@ async fn a_handle_that_is_further_behind_than_the_log_of_changes_reads_everythin
     let chunks = reader.fetch(&[ChunkId::new(id("a"), 1)]).await.unwrap();
     assert_eq!(chunks[0].text, "quokka", "what it showed before can be fetched still");
 }
+
+#[tokio::test]
+async fn row_numbers_at_the_end_of_their_range_are_damage_that_repair_removes() {
+    let last = "UPDATE documents SET row = 9223372036854775807 WHERE id = 'c'";
+    let spent = "UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'documents'";
+    let both = "UPDATE documents SET row = 9223372036854775807 WHERE id = 'c'; \
+                UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'documents'";
+    for (damage, opens, kept) in [(last, false, 2), (spent, true, 3), (both, false, 2)] {
+        let folder = tempfile::tempdir().unwrap();
+        filled(folder.path()).await;
+        let _ = std::fs::remove_file(folder.path().join("index.snapshot"));
+        execute(folder.path(), damage).await;
+        let more = || Batch::new().upsert(document("d", "forth bilby", &[]));
+        match SqliteIndex::open(options(folder.path())).await {
+            Ok(index) if opens => {
+                assert_eq!(index.apply(more()).await.unwrap_err().code(), "index.corrupt");
+            }
+            opened => assert_eq!(opened.map(drop).unwrap_err().code(), "index.corrupt"),
+        }
+        assert!(!verified(folder.path()).await.is_sound(), "{damage}");
+        let repair = repaired(folder.path()).await;
+        assert_eq!(repair.kept, kept, "{damage}: {repair:?}");
+        assert!(verified(folder.path()).await.is_sound(), "{damage}");
+        let index = SqliteIndex::open(options(folder.path())).await.unwrap();
+        assert_eq!(index.apply(more()).await.unwrap().outcomes.len(), 1);
+    }
+}

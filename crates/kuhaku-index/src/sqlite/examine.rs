@@ -37,7 +37,8 @@ const PAGE: i64 = 256;
 #[derive(Debug)]
 pub(super) struct Rows {
     retired: HashSet<i64>,
-    next: i64,
+    /// Where to go on; nothing at the end.
+    next: Option<i64>,
     last: i64,
 }
 
@@ -54,7 +55,7 @@ impl Rows {
             return Ok(None);
         };
         let retired = HashSet::from_iter(retired);
-        Ok(Some(Self { retired, next: 1, last: last.unwrap_or_default() }))
+        Ok(Some(Self { retired, next: Some(1), last: last.unwrap_or_default() }))
     }
 
     pub(super) fn retired(&self) -> u64 {
@@ -71,24 +72,21 @@ impl Rows {
         &mut self,
         connection: &mut SqliteConnection,
     ) -> Result<Option<Vec<i64>>> {
-        if self.next > self.last {
-            return Ok(None);
-        }
+        let Some(from) = self.next.filter(|next| *next <= self.last) else { return Ok(None) };
         let found: sqlx::Result<Vec<i64>> =
             sqlx::query_scalar("SELECT row FROM documents WHERE row >= ? ORDER BY row LIMIT ?")
-                .bind(self.next)
+                .bind(from)
                 .bind(PAGE)
                 .fetch_all(connection)
                 .await;
         let mut rows = match undamaged(found)? {
             Some(rows) => {
-                self.next = rows.last().map_or(i64::MAX, |last| last.saturating_add(1));
+                self.next = rows.last().and_then(|last| last.checked_add(1));
                 rows
             }
             None => {
-                let from = self.next;
-                self.next = from.saturating_add(PAGE);
-                (from..self.next.min(self.last.saturating_add(1))).collect()
+                self.next = from.checked_add(PAGE);
+                (from..=self.last.min(from.saturating_add(PAGE - 1))).collect()
             }
         };
         rows.retain(|row| !self.retired.contains(row));
@@ -121,6 +119,11 @@ pub(super) async fn examine(
     analyzer: Option<&Arc<Analyzer>>,
 ) -> Result<Option<Examined>> {
     let record = match record_at(connection, row).await {
+        // No document is ever given the last number: none could come after it.
+        Ok(Some(_)) if row == i64::MAX => {
+            let findings = vec![Finding::new(FindingKind::Document, place(None, row))];
+            return Ok(Some(Examined { record: None, terms: Vec::new(), findings }));
+        }
         Ok(Some(record)) => record,
         Ok(None) => return Ok(None),
         Err(error) if *error.kind() == ErrorKind::Corrupt => {

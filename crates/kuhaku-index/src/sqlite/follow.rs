@@ -62,7 +62,7 @@ impl SqliteIndex {
         let changes = rows::changes(&mut *connection, shown.number()).await?;
         // A log that does not go on from here cannot be followed: that of a restored backup, or one
         // whose oldest changes are gone by now. Its numbers have no gaps.
-        let news = meta.commit.number() - shown.number();
+        let news = meta.commit.number().saturating_sub(shown.number());
         let whole = news > 0 && i64::try_from(changes.len()).is_ok_and(|found| found == news);
         let mut step = Step { reset: !whole, ..Step::default() };
         for (kind, row) in changes {

@@ -12,11 +12,11 @@ use super::create::{Site, remove_logs};
 use super::examine::{Rows, examine};
 use super::failure::{corrupt, disk, locked, storage};
 use super::finding::{Finding, FindingKind, place};
+use super::insert::{Prepared, insert};
 use super::lock::WriteLock;
 use super::open::{FILE, Found, access, find, missing};
 use super::options::OpenOptions;
 use super::presence::Presence;
-use super::insert::{Prepared, insert};
 use super::rows::{self, ChangeKind};
 use super::schema::Meta;
 use super::verify::{Depth, inspect};
@@ -132,12 +132,13 @@ async fn rescue(
         }
     }
     rows::log(&mut writing, ChangeKind::Reset, 0).await?;
-    // Numbers of rows are never used twice, nor those of changes.
+    // Numbers of rows are never used twice, nor those of changes. The last number is none that was
+    // used: it was written by whoever did the damage.
+    let last = Some(rows.last()).filter(|last| *last < i64::MAX).unwrap_or_default();
     let sequence = format!(
         "INSERT INTO sqlite_sequence (name, seq) SELECT 'documents', 0 WHERE NOT EXISTS \
          (SELECT 1 FROM sqlite_sequence WHERE name = 'documents'); \
-         UPDATE sqlite_sequence SET seq = max(seq, {}) WHERE name = 'documents'",
-        rows.last()
+         UPDATE sqlite_sequence SET seq = max(seq, {last}) WHERE name = 'documents'"
     );
     sqlx::raw_sql(AssertSqlSafe(sequence)).execute(&mut *writing).await.map_err(failed)?;
     schema::write_commit(&mut writing, runtime).await?;

@@ -31,7 +31,8 @@ pub(super) async fn next_row(connection: &mut SqliteConnection) -> Result<i64> {
             .fetch_optional(connection)
             .await
             .map_err(read)?;
-    Ok(last.unwrap_or_default() + 1)
+    let next = last.unwrap_or_default().checked_add(1);
+    next.ok_or_else(|| corrupt(WRITING, "no numbers of rows are left"))
 }
 
 /// What the log says of a document's row.
@@ -221,7 +222,10 @@ pub(super) async fn load_with(
                 draft.chunk(ordinal, terms);
             }
         }
-        from = last + 1;
+        // Numbers are given in order, so no document ever gets the last one.
+        from = last
+            .checked_add(1)
+            .ok_or_else(|| corrupt(READING, "the number of a document's row is out of range"))?;
     }
 }
 

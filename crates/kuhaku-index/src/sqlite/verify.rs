@@ -98,7 +98,12 @@ pub(super) async fn inspect(
     let analyzer = settings(&mut reading, &mut seen).await?;
     let analyzer = analyzer.filter(|_| depth == Depth::Full);
     match Rows::new(&mut reading).await? {
-        Some(rows) => documents(&mut reading, rows, analyzer.as_ref(), &mut seen).await?,
+        Some(rows) => {
+            if rows.last() == i64::MAX {
+                seen.find(Finding::new(FindingKind::Settings, "table sqlite_sequence"));
+            }
+            documents(&mut reading, rows, analyzer.as_ref(), &mut seen).await?;
+        }
         None => seen.find(Finding::new(FindingKind::Document, "the list of what was removed")),
     }
     // Nothing was written; where a page is damaged even this can fail.

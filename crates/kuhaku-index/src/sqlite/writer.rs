@@ -253,6 +253,10 @@ async fn prepared(
     stored: Vec<DocumentRecord>,
 ) -> Result<(Vec<Prepared>, Vec<Segment>)> {
     let first = rows::next_row(&mut *connection).await?;
+    // The number after the last of these is one too.
+    if i64::try_from(stored.len()).ok().and_then(|count| first.checked_add(count)).is_none() {
+        return Err(corrupt("write to the index", "no numbers of rows are left"));
+    }
     let size: usize = stored.iter().map(|record| record.text.as_str().len()).sum();
     let work = move || prepare(&drafters, stored, first);
     if size < INLINE { Ok(work()) } else { aside(TRIED, work).await }
