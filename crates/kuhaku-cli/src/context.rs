@@ -53,14 +53,20 @@ impl<'a> Context<'a> {
         Ok(builder)
     }
 
-    /// The choice of the model, by the settings and these arguments.
+    /// The choice of the model, by the settings and these arguments. What an argument names holds for
+    /// this run and is not remembered.
     pub(crate) fn choice(&self, args: &ModelArgs) -> Result<ModelChoice> {
+        let for_this_run = args.provider.is_some() || args.model.is_some();
         let mut sources = self.sources.clone();
         if let Some(provider) = &args.provider {
             sources = sources.set("llm_provider", provider.as_str());
         }
-        let choice = ModelChoice::from_sources(&sources, self.runtime.clone())?;
-        let Some(model) = &args.model else { return Ok(choice.consent(Terminal::new())) };
+        let read = |sources: &Sources| -> Result<ModelChoice> {
+            let choice = ModelChoice::from_sources(sources, self.runtime.clone())?;
+            Ok(choice.consent(Terminal::new()).for_this_run(for_this_run))
+        };
+        let choice = read(&sources)?;
+        let Some(model) = &args.model else { return Ok(choice) };
         let Some(service) = choice.named()? else {
             return Err(Error::new(
                 ErrorKind::InvalidInput,
@@ -70,9 +76,7 @@ impl<'a> Context<'a> {
             .next("name its provider with --provider")
             .into());
         };
-        let sources = sources.set(&format!("{service}_model"), model.as_str());
-        let choice = ModelChoice::from_sources(&sources, self.runtime.clone())?;
-        Ok(choice.consent(Terminal::new()))
+        read(&sources.set(&format!("{service}_model"), model.as_str()))
     }
 
     /// The folder of the index, and whether somebody named it.

@@ -302,15 +302,19 @@ fn text_of_a_model_cannot_steer_the_terminal_in_whatever_pieces_it_comes() {
 }
 
 #[test]
-fn flags_choose_the_model_and_the_choice_is_remembered() {
+fn flags_choose_the_model_for_one_run_and_a_setting_wins_over_what_is_remembered() {
     let place = indexed();
     let shape = Shape::OpenAi;
-    let ask = |arguments: &[&str]| {
+    let ask_with = |setting: Option<&str>, arguments: &[&str]| {
         let server = Server::answering(shape, shape.stream(Ending::Complete));
         let mut command = shape.command(&place, &server);
+        if let Some(setting) = setting {
+            command.env("KUHAKU_LLM_PROVIDER", setting);
+        }
         let ran = ran(command.env("GROQ_API_KEY", KEY).args(arguments).output().unwrap());
         (ran, server.bodies())
     };
+    let ask = |arguments: &[&str]| ask_with(None, arguments);
     let (none, sent) = ask(&["--provider", "none"]);
     assert_eq!((none.code, sent.len()), (0, 0));
     assert_eq!(none.stderr, "index: ./kuhaku-data\n");
@@ -320,7 +324,17 @@ fn flags_choose_the_model_and_the_choice_is_remembered() {
     let (named, sent) = ask(&["--provider", "openai", "--model", "large"]);
     assert!(named.stderr.contains("llm: openai (large), as set; questions"), "{}", named.stderr);
     assert_eq!(sent[0]["model"], "large");
+    assert!(!place.path().join(".kuhaku").exists(), "a flag is for one run");
+    let (plain, _) = ask(&[]);
+    assert!(plain.stderr.contains("since nobody picked one"), "{}", plain.stderr);
+
+    let (set, _) = ask_with(Some("openai"), &[]);
+    assert!(set.stderr.contains("as set"), "{}", set.stderr);
     assert!(place.path().join(".kuhaku/decisions.json").exists());
+    let (none, sent) = ask_with(Some("none"), &[]);
+    assert_eq!((none.code, sent.len()), (0, 0), "{}", none.stderr);
+    let (none, sent) = ask(&["--provider", "none"]);
+    assert_eq!((none.code, sent.len()), (0, 0), "{}", none.stderr);
     let (remembered, _) = ask(&[]);
     assert!(remembered.stderr.contains("as last chosen"), "{}", remembered.stderr);
 

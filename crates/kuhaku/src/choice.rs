@@ -59,12 +59,13 @@ pub struct ModelChoice {
     settings: ChoiceSettings,
     runtime: Runtime,
     consent: Arc<dyn Consent>,
+    for_this_run: bool,
 }
 
 impl ModelChoice {
     /// A choice by these settings, with nobody to ask.
     pub fn new(llm: LlmSettings, settings: ChoiceSettings, runtime: Runtime) -> Self {
-        Self { llm, settings, runtime, consent: Arc::new(NobodyToAsk) }
+        Self { llm, settings, runtime, consent: Arc::new(NobodyToAsk), for_this_run: false }
     }
 
     /// Reads the settings from these sources.
@@ -93,6 +94,13 @@ impl ModelChoice {
     /// Asks a person where several models are ready.
     pub fn consent(mut self, consent: impl Consent + 'static) -> Self {
         self.consent = Arc::new(consent);
+        self
+    }
+
+    /// Whether the choice is for this run alone, as one by an argument of a command is: it is not
+    /// remembered. Default: no.
+    pub fn for_this_run(mut self, yes: bool) -> Self {
+        self.for_this_run = yes;
         self
     }
 
@@ -160,6 +168,7 @@ impl ModelChoice {
             .requested(self.name())
             .automatic(self.settings.auto)
             .memory(DecisionMemory::at(folder.join(MEMORY)))
+            .for_this_run(self.for_this_run)
             .consent(self.consent.clone());
         Ok(self.llm.candidates(http).into_iter().fold(resolver, Resolver::source))
     }

@@ -22,8 +22,8 @@ const PROBE_LIMIT: Duration = Duration::from_secs(1);
 /// 5. what a person picks among several, if there is anybody to ask;
 /// 6. the one of the lowest rank.
 ///
-/// What the settings name and what a person picks is remembered; the rest would come out the same
-/// again. Every decision is announced, with what text goes where.
+/// What the settings name and what a person picks is remembered, unless it is [for this
+/// run](Self::for_this_run); the rest would come out the same again. Every decision is announced, with what text goes where.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -64,6 +64,7 @@ pub struct Resolver {
     pub(super) baseline: Option<Candidate>,
     pub(super) automatic: bool,
     memory: Option<DecisionMemory>,
+    for_this_run: bool,
     pub(super) consent: Arc<dyn Consent>,
     pub(super) probe_limit: Duration,
 }
@@ -79,6 +80,7 @@ impl Resolver {
             baseline: None,
             automatic: true,
             memory: None,
+            for_this_run: false,
             consent: Arc::new(NobodyToAsk),
             probe_limit: PROBE_LIMIT,
         }
@@ -117,6 +119,13 @@ impl Resolver {
         self
     }
 
+    /// Whether the decision is for this run alone and thus never remembered; no unless said. What was
+    /// chosen before counts all the same.
+    pub fn for_this_run(mut self, yes: bool) -> Self {
+        self.for_this_run = yes;
+        self
+    }
+
     /// Asks a person.
     pub fn consent(mut self, consent: impl Consent + 'static) -> Self {
         self.consent = Arc::new(consent);
@@ -149,7 +158,8 @@ impl Resolver {
                 }
             }
         }
-        if matches!(resolution.reason, Reason::Requested | Reason::PickedByPerson) {
+        let chosen = matches!(resolution.reason, Reason::Requested | Reason::PickedByPerson);
+        if chosen && !self.for_this_run {
             self.remember(&resolution.candidate.id);
         }
         let notice = self.notice(&resolution.candidate.id, resolution.explain());
