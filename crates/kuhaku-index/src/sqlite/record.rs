@@ -77,7 +77,8 @@ pub(super) async fn record_at(
     let mut record = document(stored).ok_or_else(unreadable)?;
     record.metadata = BTreeMap::from_iter(metadata);
     let folder = |bytes: Vec<u8>| bytes.try_into().ok().map(FolderHash::from_bytes);
-    record.folders = folders.into_iter().map(folder).collect::<Option<_>>().ok_or_else(unreadable)?;
+    record.folders =
+        folders.into_iter().map(folder).collect::<Option<_>>().ok_or_else(unreadable)?;
     record.chunks = chunks.into_iter().map(chunk).collect::<Option<_>>().ok_or_else(unreadable)?;
     Ok(Some(record))
 }
