@@ -404,3 +404,23 @@ async fn row_numbers_at_the_end_of_their_range_are_damage_that_repair_removes() 
         assert_eq!(index.apply(more()).await.unwrap().outcomes.len(), 1);
     }
 }
+
+#[tokio::test]
+async fn what_repairing_cannot_bring_back_is_said_to_need_a_backup() {
+    for damage in ["DELETE FROM meta", "DROP TABLE meta", "DROP TABLE retired"] {
+        let folder = tempfile::tempdir().unwrap();
+        filled(folder.path()).await;
+        execute(folder.path(), damage).await;
+        assert!(!verified(folder.path()).await.is_sound(), "{damage}");
+        let repairing = SqliteIndex::repair(&options(folder.path())).await.map(drop);
+        let opening = match SqliteIndex::open(options(folder.path())).await {
+            Ok(index) => index.apply(Batch::new().remove(id("a"))).await.map(drop),
+            Err(error) => Err(error),
+        };
+        for error in [repairing.unwrap_err(), opening.unwrap_err()] {
+            assert_eq!(error.code(), "index.corrupt", "{damage}: {error}");
+            let next = error.next_step().unwrap();
+            assert_eq!(next, "restore a backup, or ingest anew into another folder", "{damage}");
+        }
+    }
+}

@@ -14,6 +14,14 @@ pub(super) fn corrupt(
     )
 }
 
+/// What repairing does not bring back: it is not made from anything else that is stored.
+pub(super) fn beyond_repair(
+    tried: impl Into<Cow<'static, str>>,
+    wrong: impl Into<Cow<'static, str>>,
+) -> Error {
+    corrupt(tried, wrong).next("restore a backup, or ingest anew into another folder")
+}
+
 /// A file in the place of the index that is none, which may be of use to somebody.
 pub(super) fn no_index(tried: impl Into<Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::Corrupt, tried, "index.sqlite3 is there and is no index")
@@ -26,6 +34,10 @@ pub(super) fn storage(tried: impl Into<Cow<'static, str>>, source: sqlx::Error) 
     // 14 cannot open, 26 not a database.
     let code = source.as_database_error().and_then(|error| error.code());
     let primary = code.and_then(|code| code.parse::<u32>().ok()).map(|code| code & 0xff);
+    // SQLite has no code of its own for this.
+    let lacks_table = source
+        .as_database_error()
+        .is_some_and(|error| error.message().starts_with("no such table"));
     let decoding = matches!(
         source,
         sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::ColumnNotFound(_)
@@ -49,6 +61,7 @@ pub(super) fn storage(tried: impl Into<Cow<'static, str>>, source: sqlx::Error) 
             "index.sqlite3 or a file beside it cannot be opened",
             "check who may read and write the folder and its files",
         ),
+        _ if lacks_table => beyond_repair(tried, "a table of it is missing"),
         _ if decoding => corrupt(tried, "a stored row is unreadable"),
         _ => refused(
             tried.into(),

@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 
 use super::create::{Site, remove_logs};
 use super::examine::{Rows, examine};
-use super::failure::{corrupt, disk, locked, storage};
+use super::failure::{beyond_repair, disk, locked, storage};
 use super::finding::{Finding, FindingKind, place};
 use super::insert::{Prepared, insert};
 use super::lock::WriteLock;
@@ -82,7 +82,7 @@ impl SqliteIndex {
         let mut new = site.begin().await?;
         let mut repair = rescue(&mut old, &mut new, meta, runtime).await?;
         if !inspect(&mut new, Depth::Full).await?.is_sound() {
-            return Err(corrupt(TRIED, "what could be read is no sound index"));
+            return Err(beyond_repair(TRIED, "what could be read is no sound index"));
         }
         site.end(new).await?;
         if let Err(error) = old.close().await {
@@ -103,7 +103,7 @@ async fn rescue(
 ) -> Result<Repair> {
     let mut repair = Repair::default();
     let Some(mut rows) = Rows::new(old).await? else {
-        return Err(corrupt(TRIED, "the list of what was removed cannot be read"));
+        return Err(beyond_repair(TRIED, "the list of what was removed cannot be read"));
     };
     let Meta { fingerprint, id_key, .. } = meta;
     let analyzer = Arc::new(Analyzer::new(fingerprint.tokenizer, fingerprint.language));
@@ -172,5 +172,6 @@ fn free_name(folder: &Path, second: i64) -> Result<PathBuf> {
             return Ok(path);
         }
     }
-    Err(corrupt(TRIED, "too many repairs have left their files"))
+    Err(beyond_repair(TRIED, "too many repairs have left their files")
+        .next("move the folders `index.damaged-…` away, then try again"))
 }

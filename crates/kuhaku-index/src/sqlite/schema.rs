@@ -7,7 +7,7 @@
 use kuhaku_core::Runtime;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
-use super::failure::{corrupt, no_index, storage};
+use super::failure::{beyond_repair, corrupt, no_index, storage};
 use super::migrate::VERSION;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
@@ -219,7 +219,7 @@ pub(super) async fn write_snapshot(connection: &mut SqliteConnection, mark: &Mar
 pub(super) async fn read_mark(connection: &mut SqliteConnection) -> Result<Mark> {
     const TRIED: &str = "read the index";
     let mark = read_commit(connection, TRIED).await?;
-    mark.ok_or_else(|| corrupt(TRIED, "its settings are missing or unreadable"))
+    mark.ok_or_else(|| beyond_repair(TRIED, "its settings are missing or unreadable"))
 }
 
 /// Stores what shapes the index.
@@ -249,6 +249,6 @@ pub(super) async fn read(connection: &mut SqliteConnection, tried: &str) -> Resu
             let snapshot = value("snapshot").cloned().map(Mark);
             Ok(Meta { fingerprint, id_key, commit, snapshot })
         }
-        _ => Err(corrupt(tried.to_owned(), "its settings are missing or unreadable")),
+        _ => Err(beyond_repair(tried.to_owned(), "its settings are missing or unreadable")),
     }
 }
