@@ -149,3 +149,37 @@ async fn a_repair_that_is_cut_anywhere_can_be_done_again_and_loses_nothing() {
     }
     assert!(cuts > 5, "{cuts}");
 }
+
+/// As if processes had been killed: folders that nobody removes.
+#[tokio::test]
+async fn a_backup_removes_what_killed_ones_have_left_and_nothing_else() {
+    let place = tempfile::tempdir().unwrap();
+    let index = filled(&place.path().join("index")).await;
+    let folders = [
+        ("copy.unfinished-0123456789abcdef", false),
+        ("copy.unfinished-00000000000000ff", false),
+        ("copy.unfinished-00000000000000aa", true),
+        ("copy.unfinished-0123456789ABCDEF", true),
+        ("copy.unfinished-0123", true),
+        ("copy.unfinished-0123456789abcdef0", true),
+        ("other.unfinished-0123456789abcdef", true),
+    ];
+    for (name, _) in folders {
+        std::fs::create_dir(place.path().join(name)).unwrap();
+        std::fs::write(place.path().join(name).join("index.sqlite3"), "half").unwrap();
+    }
+    let file = place.path().join("copy.unfinished-00000000000000bb");
+    std::fs::write(&file, "words").unwrap();
+    // The maker of this one is at work.
+    let at_work = place.path().join("copy.unfinished-00000000000000aa").join("index.lock");
+    let lock = std::fs::File::create(at_work).unwrap();
+    lock.lock().unwrap();
+    index.backup(&place.path().join("copy")).await.unwrap();
+    for (name, stays) in folders {
+        assert_eq!(place.path().join(name).exists(), stays, "{name}");
+    }
+    assert!(file.exists());
+    drop(lock);
+    let copied = SqliteIndex::open(options(&place.path().join("copy"))).await.unwrap();
+    copied.apply(Batch::new().upsert(document("d", "delta"))).await.unwrap();
+}

@@ -1,17 +1,22 @@
 //! A consistent copy of an index in use.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sqlx::{Connection as _, SqliteConnection};
 
 use super::failure::{corrupt, disk, storage};
+use super::lock::WriteLock;
 use super::open::{FILE, connect};
 use super::verify::{Depth, inspect};
 use super::{SqliteIndex, private};
 use crate::error::{Error, ErrorKind, Result};
 
 const TRIED: &str = "back the index up";
+
+/// Between the name of a backup in the making and 16 random hexadecimal digits.
+const UNFINISHED: &str = ".unfinished-";
 
 fn failed(error: sqlx::Error) -> Error {
     storage(TRIED, error)
@@ -54,10 +59,15 @@ impl SqliteIndex {
         let name = folder.file_name().ok_or_else(|| taken("the path names no folder"))?;
         let random: [u8; 8] =
             self.runtime.random().map_err(|error| error.map_kind(|_| ErrorKind::Storage))?;
-        let mut unfinished = name.to_owned();
-        unfinished.push(format!(".unfinished-{:016x}", u64::from_le_bytes(random)));
+        let mut prefix = name.to_owned();
+        prefix.push(UNFINISHED);
+        remove_leftovers(folder, &prefix);
+        let mut unfinished = prefix;
+        unfinished.push(format!("{:016x}", u64::from_le_bytes(random)));
         let site = Unfinished(folder.with_file_name(unfinished));
         private::folder(&site.0).map_err(unusable)?;
+        // Tells other backups that somebody is at work here.
+        let lock = WriteLock::acquire(&site.0)?;
         let file = site.0.join(FILE);
         private::file(&file).map_err(unusable)?;
         let path = file.to_str().ok_or_else(|| taken("the path is not Unicode"))?;
@@ -78,6 +88,8 @@ impl SqliteIndex {
         fs::File::open(&file).and_then(|file| file.sync_all()).map_err(unusable)?;
         private::settle(&site.0).map_err(unusable)?;
         let bytes = private::size(&file);
+        // Some systems move no folder with an open file in it.
+        drop(lock);
         // On Unix this would take the place of an empty folder made since; that is harmless.
         fs::rename(&site.0, folder).map_err(unusable)?;
         if let Some(above) = folder.parent().filter(|above| !above.as_os_str().is_empty()) {
@@ -85,6 +97,27 @@ impl SqliteIndex {
         }
         let (documents, chunks) = (verified.documents, verified.chunks);
         Ok(Backup { folder: folder.to_owned(), documents, chunks, bytes })
+    }
+}
+
+/// Removes what killed processes have left of backups to the same folder. The locks of those that are
+/// at work are held.
+fn remove_leftovers(folder: &Path, prefix: &OsStr) {
+    let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
+    let Ok(entries) = fs::read_dir(above.unwrap_or(Path::new("."))) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let random = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        let is_ours = random.is_some_and(|random| {
+            random.len() == 16 && random.iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        });
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        if let Ok(lock) = WriteLock::acquire(&entry.path()) {
+            drop(lock);
+            drop(Unfinished(entry.path()));
+        }
     }
 }
 
