@@ -2,15 +2,18 @@
 //!
 //! Without it a log whose last lines were cut off would verify.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io::{self, Read as _, Write as _};
 
 use serde::{Deserialize, Serialize};
 
-use super::files::Files;
+use super::files::{Files, creating, open_if_there};
 use super::key::{AuditKey, Digest, Purpose};
 
 const VERSION: u32 = 1;
+
+/// More than any anchor has; what is longer is none.
+const MAX_BYTES: u64 = 4096;
 
 /// A place in the chain: after the record of this number, which has this hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,11 +68,10 @@ impl Anchor {
     }
 
     pub(super) fn load(files: &Files, key: &AuditKey) -> io::Result<Found> {
-        match fs::read(files.anchor()) {
-            Ok(bytes) => Ok(Self::parse(&bytes, key).map_or(Found::Altered, Found::Anchor)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
-            Err(error) => Err(error),
-        }
+        let Some(file) = open_if_there(&files.anchor())? else { return Ok(Found::Nothing) };
+        let mut bytes = Vec::new();
+        file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+        Ok(Self::parse(&bytes, key).map_or(Found::Altered, Found::Anchor))
     }
 
     fn parse(bytes: &[u8], key: &AuditKey) -> Option<Self> {
@@ -101,7 +103,7 @@ impl Anchor {
         let (mut line, _) = key.seal(Purpose::Anchor, &open);
         line.push('\n');
         let next = files.next_anchor();
-        let mut file = File::create(&next)?;
+        let mut file = creating(&next)?.write(true).truncate(true).open(&next)?;
         file.write_all(line.as_bytes())?;
         if sync {
             file.sync_data()?;

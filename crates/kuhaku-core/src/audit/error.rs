@@ -1,6 +1,6 @@
 //! What can go wrong with the audit.
 
-use std::io;
+use std::{fmt, io};
 
 use crate::error::{Failure, Kind, Status};
 
@@ -50,8 +50,35 @@ pub type AuditError = Failure<AuditErrorKind>;
 
 pub(super) type Result<T, E = AuditError> = std::result::Result<T, E>;
 
+/// Says what is in the place of a log's file and is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Foreign(&'static str);
+
+impl Foreign {
+    pub(super) fn error(what: &'static str) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, Self(what))
+    }
+
+    fn within(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().copied()
+    }
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Foreign {}
+
 /// A failure of the file system while writing.
 pub(super) fn unwritable(tried: &'static str, source: io::Error) -> AuditError {
+    if let Some(Foreign(what)) = Foreign::within(&source) {
+        return AuditError::new(AuditErrorKind::Write, tried, what)
+            .next("give the audit log a path where nothing else is")
+            .caused_by(source);
+    }
     AuditError::new(AuditErrorKind::Write, tried, format!("the system says: {}", source.kind()))
         .next("check the path of the audit log, its permissions and the room on its disk")
         .caused_by(source)

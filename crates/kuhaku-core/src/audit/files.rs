@@ -12,6 +12,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::error::Foreign;
+
 /// How many digits the number in a file's name has at least, so that names sort as numbers do.
 const DIGITS: usize = 12;
 
@@ -136,7 +138,8 @@ impl Files {
 
     /// Waits until no other thread or process writes or takes stock. Dropping the file unlocks it.
     pub(super) fn lock_to_write(&self) -> io::Result<File> {
-        let lock = File::options().create(true).truncate(false).write(true).open(self.lock())?;
+        let path = self.lock();
+        let lock = creating(&path)?.truncate(false).write(true).open(path)?;
         lock.lock()?;
         Ok(lock)
     }
@@ -152,20 +155,15 @@ impl Files {
 
     /// Whether the log could be created, judged by what is there.
     pub(super) fn check(&self) -> io::Result<()> {
-        let exists = |path: &Path| match fs::metadata(path) {
-            Ok(metadata) => Ok(Some(metadata)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        };
-        if let Some(metadata) = exists(&self.log)? {
-            if metadata.is_dir() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
+        for path in [self.lock(), self.anchor(), self.next_anchor()] {
+            is_there(&path)?;
+        }
+        if is_there(&self.log)? {
             // Opening without `create` changes nothing, and shows missing permissions.
-            return File::options().append(true).open(&self.log).map(drop);
+            return File::options().read(true).append(true).open(&self.log).map(drop);
         }
         for ancestor in self.directory().ancestors() {
-            if let Some(metadata) = exists(ancestor)? {
+            if let Some(metadata) = metadata(ancestor)? {
                 return match metadata.is_dir() {
                     true if metadata.permissions().readonly() => {
                         Err(io::ErrorKind::PermissionDenied.into())
@@ -179,8 +177,53 @@ impl Files {
     }
 }
 
+/// How the file at `path` is made: for its owner alone, for it holds excerpts of questions.
+///
+/// Fails as [`is_there`] does.
+pub(super) fn creating(path: &Path) -> io::Result<fs::OpenOptions> {
+    is_there(path)?;
+    let mut options = File::options();
+    // To read as well: should a pipe have taken the place meanwhile, opening it does not wait.
+    options.create(true).read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    Ok(options)
+}
+
+fn metadata(path: &Path) -> io::Result<Option<fs::Metadata>> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether there is a file at `path`. A folder, a pipe or a socket is refused: opening a pipe waits
+/// for whoever is at its other end, for ever if need be.
+fn is_there(path: &Path) -> io::Result<bool> {
+    let Some(metadata) = metadata(path)? else { return Ok(false) };
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !metadata.is_file() && !is_character_device(&metadata) {
+        return Err(Foreign::error("in the place of a file is a pipe, a socket or a disk"));
+    }
+    Ok(true)
+}
+
+/// One such, `/dev/null` say, may well stand for a log.
+fn is_character_device(metadata: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileTypeExt::is_char_device(&metadata.file_type());
+    #[cfg(not(unix))]
+    return false;
+}
+
 /// Opens a file to read; `None` when there is none.
 pub(super) fn open_if_there(path: &Path) -> io::Result<Option<File>> {
+    if !is_there(path)? {
+        return Ok(None);
+    }
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::Result;
 use super::anchor::{Anchor, Found};
 use super::chain::{AuditLink, link};
-use super::error::unwritable;
-use super::files::{Files, Stock, open_if_there};
+use super::error::{Foreign, unwritable};
+use super::files::{Files, Stock, creating, open_if_there};
 use super::key::AuditKey;
 use super::lines::Lines;
 use super::prune::{Pruned, prune};
@@ -107,7 +107,7 @@ impl JsonlSink {
             Found::Anchor(anchor) => anchor,
             Found::Nothing | Found::Altered => self.begin()?,
         };
-        let mut log = self.open()?;
+        let mut log = self.open(anchor.length > 0)?;
         self.reconcile(&mut log, &mut anchor)?;
         let (line, place) = link(record, anchor.last, &self.key)?;
         let length = line.len() as u64;
@@ -130,9 +130,10 @@ impl JsonlSink {
         Ok(())
     }
 
-    fn open(&self) -> io::Result<File> {
-        let log = File::options().read(true).append(true).create(true).open(self.files.log())?;
-        refuse_database(&log)?;
+    /// Opens the newest file, which has lines if it has `begun`.
+    fn open(&self, begun: bool) -> io::Result<File> {
+        let log = creating(self.path())?.append(true).open(self.path())?;
+        refuse_foreign(&log, begun)?;
         Ok(log)
     }
 
@@ -156,6 +157,7 @@ impl JsonlSink {
         }
         anchor.first = anchor.last.sequence + 1;
         if let Some((file, length)) = newest {
+            refuse_foreign(&file, false)?;
             anchor.length = length;
             // Bounded, since a device in the place of a log may give bytes for ever.
             self.count_on(&mut anchor, file.take(length))?;
@@ -236,7 +238,7 @@ impl JsonlSink {
         anchor.first = anchor.last.sequence + 1;
         anchor.length = 0;
         anchor.store(&self.files, &self.key, self.options.sync)?;
-        self.open()
+        self.open(false)
     }
 }
 
@@ -257,25 +259,29 @@ impl AuditSink for JsonlSink {
     }
 
     /// # Errors
-    /// [`AuditErrorKind::Write`](super::AuditErrorKind::Write) when the path is a folder, when what should be its folder is a
-    /// file, or when permissions are missing.
+    /// [`AuditErrorKind::Write`](super::AuditErrorKind::Write) when the path, or that of a file beside it, is a
+    /// folder, a pipe or a socket, when what should be its folder is a file, or when permissions are missing.
     fn check(&self) -> Result<()> {
         check_audit_path(self.path())
     }
 }
 
-/// A log that another sink keeps at the same path is not one to add lines to.
-fn refuse_database(mut log: &File) -> io::Result<()> {
-    const MAGIC: &[u8] = b"SQLite format 3\0";
-    // Reading from a pipe would wait.
-    if !log.metadata()?.is_file() {
+/// Lines are not added to what another program, or another sink, keeps at the same path. Once a log
+/// has begun, any beginning but a database is a matter of verification.
+fn refuse_foreign(mut file: &File, begun: bool) -> io::Result<()> {
+    const DATABASE: &[u8] = b"SQLite format 3\0";
+    const LINE: &[u8] = b"{\"version\":";
+    // Reading from a device could wait.
+    if !file.metadata()?.is_file() {
         return Ok(());
     }
-    let mut head = Vec::with_capacity(MAGIC.len());
-    log.take(MAGIC.len() as u64).read_to_end(&mut head)?;
-    log.rewind()?;
-    if head == MAGIC {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is a SQLite database"));
+    let mut head = Vec::with_capacity(DATABASE.len());
+    file.take(DATABASE.len() as u64).read_to_end(&mut head)?;
+    file.rewind()?;
+    // A first line may have been cut short.
+    let ours = head.starts_with(LINE) || LINE.starts_with(&head);
+    if head == DATABASE || !(begun || ours) {
+        return Err(Foreign::error("the file that is there is no audit log"));
     }
     Ok(())
 }
@@ -283,8 +289,8 @@ fn refuse_database(mut log: &File) -> io::Result<()> {
 /// Whether a log could be written at `path`, judged by what is there. Creates nothing.
 ///
 /// # Errors
-/// [`AuditErrorKind::Write`](super::AuditErrorKind::Write) when the path is a folder, when what should be its folder is a
-/// file, or when permissions are missing.
+/// [`AuditErrorKind::Write`](super::AuditErrorKind::Write) when the path, or that of a file beside it, is a
+/// folder, a pipe or a socket, when what should be its folder is a file, or when permissions are missing.
 pub fn check_audit_path(path: impl Into<PathBuf>) -> Result<()> {
     Files::new(path.into()).check().map_err(|source| unwritable(TRIED, source))
 }

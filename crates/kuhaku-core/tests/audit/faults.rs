@@ -52,6 +52,93 @@ fn lines_are_not_added_to_a_database_at_the_same_path() {
     assert_eq!(std::fs::read(&path).unwrap(), database);
 }
 
+#[test]
+fn lines_are_not_added_to_a_file_of_something_else_and_it_stays_as_it_was() {
+    let long = [b"a snapshot\x01".as_slice(), &[0; 4096]].concat();
+    for bytes in [&long[..], b"x", b"\n", b"{\"hits\":1}\n", b" {\"version\":1}\n"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.snapshot");
+        let log = AuditLog::builder(key(), sink(&path, JsonlOptions::default()))
+            .strict(PATIENCE)
+            .start()
+            .unwrap();
+        fs::write(&path, bytes).unwrap();
+        for _ in 0..2 {
+            let error = request(&log, 1, "ok").unwrap_err();
+            assert_eq!(error.code(), "audit.write");
+            assert!(error.wrong().contains("no audit log"), "{error}");
+            assert!(error.next_step().is_some());
+            assert_eq!(fs::read(&path).unwrap(), bytes);
+        }
+        assert!(!path.with_file_name("index.anchor").exists());
+    }
+}
+
+/// The anchor is there, and says that nothing was written yet.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_of_something_else_is_not_taken_over_by_a_log_that_never_had_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let log = AuditLog::builder(key(), sink(&path, JsonlOptions::default()))
+        .strict(PATIENCE)
+        .start()
+        .unwrap();
+    std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+    assert!(request(&log, 1, "ok").is_err());
+    assert!(path.with_file_name("audit.anchor").exists());
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "a snapshot").unwrap();
+    assert!(request(&log, 2, "ok").unwrap_err().wrong().contains("no audit log"));
+    assert_eq!(fs::read(&path).unwrap(), b"a snapshot");
+}
+
+/// A log that has lost its anchor goes on, and a first line that was cut short is one of its own.
+#[test]
+fn a_log_whose_anchor_is_gone_is_no_file_of_something_else() {
+    for (kept, intact) in [(usize::MAX, false), (20, false), (5, false), (0, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        super::write(&path, JsonlOptions::default(), 1);
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, &bytes[..kept.min(bytes.len())]).unwrap();
+        fs::remove_file(path.with_file_name("audit.anchor")).unwrap();
+        super::write(&path, JsonlOptions::default(), 1);
+        assert_eq!(verify_audit(&path, &key()).unwrap().is_intact(), intact, "{kept}");
+    }
+}
+
+/// Opening a pipe waits for its other end, which nobody holds here.
+#[cfg(unix)]
+#[test]
+fn a_pipe_or_a_socket_in_the_place_of_a_file_is_refused_and_nothing_waits() {
+    let pipe = |path: &std::path::Path| {
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    let socket = |path: &std::path::Path| {
+        std::os::unix::net::UnixListener::bind(path).unwrap();
+    };
+    let ways: [&dyn Fn(&std::path::Path); 2] = [&pipe, &socket];
+    for name in ["audit.jsonl", "audit.lock", "audit.anchor", "audit.anchor.new"] {
+        for (way, make) in ways.iter().enumerate() {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("audit.jsonl");
+            make(&folder.path().join(name));
+            let error = kuhaku_core::check_audit_path(&path).unwrap_err();
+            assert_eq!(error.code(), "audit.write", "{name} {way}");
+            assert!(error.wrong().contains("a pipe"), "{error}");
+            let log = AuditLog::builder(key(), sink(&path, JsonlOptions::default()))
+                .strict(Duration::from_secs(10))
+                .start()
+                .unwrap();
+            let error = request(&log, 1, "ok").unwrap_err();
+            assert_eq!(error.code(), "audit.write", "{name} {way}");
+            assert!(error.next_step().is_some());
+            assert_eq!(verify_audit(&path, &key()).is_err(), name != "audit.anchor.new");
+        }
+    }
+}
+
 /// Hears which codes are logged as errors, on all threads of the process.
 #[derive(Clone, Debug, Default)]
 struct LoggedErrors(Arc<Mutex<Vec<String>>>);

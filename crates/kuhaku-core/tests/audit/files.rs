@@ -81,6 +81,23 @@ fn the_line_format_does_not_change_unnoticed() {
     assert_eq!(fs::read_to_string(&path).unwrap(), LINE);
 }
 
+#[cfg(unix)]
+#[test]
+fn files_belong_to_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let log = AuditLog::builder(key(), sink(&path, JsonlOptions::default())).start().unwrap();
+    request(&log, 1, "ok").unwrap();
+    log.flush(super::PATIENCE).unwrap();
+    let modes = std::fs::read_dir(folder.path()).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        (entry.file_name(), entry.metadata().unwrap().permissions().mode() & 0o777)
+    });
+    let open: Vec<_> = modes.filter(|(_, mode)| *mode != 0o600).collect();
+    assert!(open.is_empty(), "{open:?}");
+}
+
 /// AUD-05
 #[test]
 fn a_missing_file_is_empty_and_bad_lines_are_reported_and_passed_over() {
