@@ -282,3 +282,40 @@ async fn rows_that_a_dead_process_left_behind_go_with_the_next_batch() {
     let bytes = std::fs::read(folder.path().join("index.sqlite3")).unwrap();
     assert!(!bytes.windows(6).any(|window| window == b"quokka"));
 }
+
+#[tokio::test]
+async fn a_chunk_whose_range_does_not_lie_in_its_text_is_corrupt() {
+    use sqlx::{ConnectOptions as _, Connection as _};
+    // The text is 13 bytes long, and the fourth and fifth are one character.
+    let text = "caf\u{e9} au lait";
+    for (own, damage) in [
+        (None, "UPDATE chunks SET start = 9223372036854775807"),
+        (None, "UPDATE chunks SET start = 9223372036854775807, length = 0"),
+        (None, "UPDATE chunks SET start = 13"),
+        (None, "UPDATE chunks SET start = 14, length = 0"),
+        (None, "UPDATE chunks SET start = 1"),
+        (None, "UPDATE chunks SET start = -1"),
+        (None, "UPDATE chunks SET length = 9223372036854775807"),
+        (None, "UPDATE chunks SET length = -1"),
+        (None, "UPDATE chunks SET start = 4, length = 2"),
+        (None, "UPDATE chunks SET length = 4"),
+        (Some("own words"), "UPDATE chunks SET length = 4"),
+        (Some("own words"), "UPDATE chunks SET start = 13"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let index = made(folder.path()).await;
+        let mut record = document("a", text);
+        record.chunks[0].text = own.map(Into::into);
+        index.apply(Batch::new().upsert(record)).await.unwrap();
+        let reader = index.reader(&Scope::anonymous()).await.unwrap();
+        let chunk = [ChunkId::new(DocumentId::new("a").unwrap(), 0)];
+        assert_eq!(reader.fetch(&chunk).await.unwrap()[0].text, own.unwrap_or(text));
+        let with = sqlx::sqlite::SqliteConnectOptions::new();
+        let with = with.filename(folder.path().join("index.sqlite3"));
+        let mut connection = with.connect().await.unwrap();
+        sqlx::raw_sql(damage).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        let error = reader.fetch(&chunk).await.unwrap_err();
+        assert_eq!(error.code(), "index.corrupt", "{damage}");
+    }
+}

@@ -1,5 +1,6 @@
 //! Reading within a scope: searches in memory, texts from the file.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -28,7 +29,9 @@ pub(super) struct SqliteReader {
     pub(super) _presence: Arc<Presence>,
 }
 
-type ChunkRow = (String, String, i64, i64, Option<u32>, String, String);
+/// Title, source, start, length, bytes of the document's text, what lies in the range, page, headings,
+/// own text.
+type ChunkRow = (String, String, i64, i64, i64, Vec<u8>, Option<u32>, String, Option<String>);
 
 impl SqliteReader {
     async fn read(
@@ -38,8 +41,8 @@ impl SqliteReader {
     ) -> Result<StoredChunk> {
         // Ranges are in bytes, so the text is cut as bytes.
         let stored: Option<ChunkRow> = sqlx::query_as(
-            "SELECT d.title, d.source, c.start, c.length, c.page, c.headings, COALESCE(c.text, \
-             CAST(substr(CAST(d.text AS BLOB), c.start + 1, c.length) AS TEXT)) \
+            "SELECT d.title, d.source, c.start, c.length, octet_length(d.text), \
+             substr(CAST(d.text AS BLOB), c.start + 1, c.length), c.page, c.headings, c.text \
              FROM chunks c JOIN documents d ON d.row = c.document \
              WHERE c.document = ? AND c.ordinal = ?",
         )
@@ -48,7 +51,7 @@ impl SqliteReader {
         .fetch_optional(&mut **connection)
         .await
         .map_err(|error| storage(TRIED, error))?;
-        let Some((title, source, start, length, page, headings, text)) = stored else {
+        let Some((title, source, start, length, whole, cut, page, headings, own)) = stored else {
             return Err(Error::new(
                 ErrorKind::Storage,
                 TRIED,
@@ -56,10 +59,12 @@ impl SqliteReader {
             )
             .next("ask again: a new reader sees what is there now"));
         };
-        let range = usize::try_from(start).ok().zip(usize::try_from(length).ok());
-        let range = range.and_then(|(start, length)| Some(start..start.checked_add(length)?));
+        let unreadable = || corrupt(TRIED, "its stored row is unreadable");
+        let range = range(start, length, whole).filter(|range| range.len() == cut.len());
+        let cut = String::from_utf8(cut).map_err(|_| unreadable())?;
+        let text = own.unwrap_or(cut);
         let (Some(range), Some(headings)) = (range, decode_words(&headings)) else {
-            return Err(corrupt(TRIED, "its stored row is unreadable"));
+            return Err(unreadable());
         };
         Ok(StoredChunk {
             id: found.id.clone(),
@@ -75,6 +80,13 @@ impl SqliteReader {
             validity: found.document.validity,
         })
     }
+}
+
+/// The bytes from `start` on, when they lie in a text of `whole` bytes.
+fn range(start: i64, length: i64, whole: i64) -> Option<Range<usize>> {
+    let end = start.checked_add(length).filter(|end| *end <= whole)?;
+    let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).ok()?);
+    (start <= end).then_some(start..end)
 }
 
 #[async_trait]
