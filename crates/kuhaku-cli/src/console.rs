@@ -122,10 +122,13 @@ impl Console {
         if error.use_stderr() { Exit::Usage } else { Exit::Done }
     }
 
-    /// An error: what was tried, what is wrong, what to do next. All of it is masked.
+    /// An error: what was tried, what is wrong, what to do next. All of it is masked, but for the
+    /// addresses of services.
     pub(crate) fn error(&self, error: &Error) {
-        let (tried, wrong, code) = (masked(error.tried()), masked(error.wrong()), error.code());
-        let next = error.next_step().map(masked);
+        let code = error.code();
+        let tried = masked_but_services(error.tried());
+        let wrong = masked_but_services(error.wrong());
+        let next = error.next_step().map(masked_but_services);
         let mut stderr = anstream::stderr();
         let line = Line::new()
             .piece(RED, "error")
@@ -152,17 +155,44 @@ impl Announcer for Console {
 
 /// A text masked, but for addresses of machines: who is to know where text goes must see them.
 pub(crate) fn masked_but_hosts(text: &str) -> String {
+    masked_but(text, |_, _| true)
+}
+
+/// A text masked, but for the addresses of services, which come from the settings: those with a port
+/// or in a URL. An address within a path or a word may be of a document.
+fn masked_but_services(text: &str) -> String {
+    masked_but(text, |before, after| {
+        let before = before.strip_suffix('[').unwrap_or(before);
+        let after = after.strip_prefix(']').unwrap_or(after);
+        let within = |c: char| c.is_alphanumeric() || "/\\.-_:@%".contains(c);
+        let rest =
+            after.strip_prefix(':').map(|it| it.trim_start_matches(|c: char| c.is_ascii_digit()));
+        let port = rest.is_some_and(|rest| {
+            rest.len() + 1 < after.len() && !rest.starts_with(|c| within(c) && c != '/')
+        });
+        let url = before.ends_with("http://") || before.ends_with("https://");
+        url && (port || !after.starts_with(|c| within(c) && c != '/'))
+            || port && !before.ends_with(within)
+    })
+}
+
+/// A text masked, but for the addresses of machines of which `shown` says so, given what stands before
+/// and after one.
+fn masked_but(text: &str, shown: impl Fn(&str, &str) -> bool) -> String {
     let ip = Placeholder::Ip.as_str();
     let masked = PiiMasker::new().mask(text);
-    let mut shown = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for (at, _) in masked.text().match_indices(ip) {
         let source = masked.map().to_source(at..at + ip.len());
-        shown.push_str(masked.text().get(done..at).unwrap_or_default());
-        shown.push_str(text.get(source).unwrap_or(ip));
+        let (before, after) = (text.get(..source.start), text.get(source.end..));
+        let original = text.get(source);
+        let keep = before.zip(after).is_some_and(|(before, after)| shown(before, after));
+        out.push_str(masked.text().get(done..at).unwrap_or_default());
+        out.push_str(original.filter(|_| keep).unwrap_or(ip));
         done = at + ip.len();
     }
-    shown + masked.text().get(done..).unwrap_or_default()
+    out + masked.text().get(done..).unwrap_or_default()
 }
 
 fn masked(text: &str) -> String {
@@ -217,6 +247,29 @@ mod tests {
         let shown = "llm: m ([TOKEN]); questions go to 127.0.0.1:8000";
         assert_eq!(masked_but_hosts(text), shown);
         assert_eq!(masked_but_hosts("to [::1]:80 and a@b.com"), "to [::1]:80 and [EMAIL]");
+    }
+
+    #[test]
+    fn errors_show_where_a_service_is_and_mask_what_may_be_of_a_document() {
+        for text in [
+            "start Ollama at 127.0.0.1:1, or set OLLAMA_HOST",
+            "call http://10.20.30.40:1/v1/chat/completions",
+            "call http://10.20.30.40/v1",
+            "call http://10.20.30.40",
+            "call http://[::1]:80/v1",
+            "10.20.30.40:8000/v1",
+        ] {
+            assert_eq!(masked_but_services(text), text);
+        }
+        for (text, shown) in [
+            ("read `kb/10.20.30.40.txt`", "read `kb/[IP].txt`"),
+            ("find 10.20.30.40", "find [IP]"),
+            ("read /kb/10.20.30.40:80/a", "read /kb/[IP]:80/a"),
+            ("read `10.20.30.40:a`", "read `[IP]:a`"),
+            ("call http://10.20.30.40:1/a@b.com", "call http://10.20.30.40:1/[EMAIL]"),
+        ] {
+            assert_eq!(masked_but_services(text), shown);
+        }
     }
 
     #[test]
