@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::args::Args;
+use crate::args::{Args, Command};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::telemetry::Telemetry;
@@ -58,7 +58,11 @@ async fn run(args: &Args, console: &Console, runtime: kuhaku::Runtime) -> Exit {
     let outcome = tokio::select! {
         outcome = commands::run(args, console, runtime) => outcome,
         exit = told_to_end() => {
-            console.note("interrupted; what was stored so far is kept, and the same command goes on from there");
+            console.note(match args.command {
+                Command::Ingest(_) => "interrupted; what was stored so far is kept, and the same \
+                                       command goes on from there",
+                _ => "interrupted",
+            });
             return exit;
         }
     };

@@ -244,7 +244,10 @@ fn interrupting_ends_the_call_and_leaves_one_record() {
     assert!(
         Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success()
     );
-    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    let ended = ran(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 130);
+    assert!(ended.stdout.ends_with('\n'), "{}", ended.stdout);
+    assert!(ended.stderr.ends_with("\ninterrupted\n"), "{}", ended.stderr);
     assert!(server.runtime.block_on(server.server.abandoned(1, PATIENCE)));
     assert_eq!(record(&place)["outcome"], "cancelled");
 }

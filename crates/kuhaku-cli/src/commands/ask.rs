@@ -45,23 +45,38 @@ pub(crate) async fn run(args: &AskArgs, context: &Context<'_>) -> Result<Exit> {
     })
 }
 
+/// The line in which an answer is printed. It ends also when the command is told to.
+struct OpenLine<'a> {
+    console: &'a Console,
+    open: bool,
+}
+
+impl OpenLine<'_> {
+    fn end(&mut self) {
+        if std::mem::take(&mut self.open) {
+            self.console.part("\n");
+        }
+    }
+}
+
+impl Drop for OpenLine<'_> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
 /// Prints an answer while it is written. Of one that fails on the way, the part that came stands
 /// there, in a line of its own.
 async fn stream(mut stream: AnswerStream, console: &Console) -> Result<Answer> {
-    let mut in_line = false;
-    let end_line = |in_line: &mut bool| {
-        if std::mem::take(in_line) {
-            console.part("\n");
-        }
-    };
+    let mut line = OpenLine { console, open: false };
     while let Some(event) = stream.next().await {
         match event {
             Ok(AnswerEvent::Text(text)) => {
                 console.part(&text);
-                in_line = !text.ends_with('\n');
+                line.open = !text.ends_with('\n');
             }
             Ok(AnswerEvent::End { answer, replaces }) => {
-                end_line(&mut in_line);
+                line.end();
                 if replaces {
                     console.note("the text above is withdrawn; the answer is:");
                     console.lines(&answer.text);
@@ -71,7 +86,7 @@ async fn stream(mut stream: AnswerStream, console: &Console) -> Result<Answer> {
             }
             Ok(_) => {}
             Err(error) => {
-                end_line(&mut in_line);
+                line.end();
                 return Err(error.into());
             }
         }
