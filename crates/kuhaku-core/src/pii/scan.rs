@@ -62,7 +62,9 @@ impl Recognisers {
         let addresses = |text: &Reading<'_>| self.tokens.find_user_info(text);
         let words = |text: &Reading<'_>| {
             let secrets = [self.tokens.find(text), secret::find(text)].concat();
-            [email::find(text), secrets, crypto::find(text)].concat()
+            let words = [email::find(text), secrets, crypto::find(text)].concat();
+            let glued = glued_numbers(text, &words);
+            [words, glued].concat()
         };
         let short = |text: &Reading<'_>| self.tokens.find_short_prefixes(text);
         let numbers = |text: &Reading<'_>| {
@@ -110,6 +112,28 @@ impl Recognisers {
             .flat_map(|own| own.find(text).into_iter().map(|range| (range, own.kind())));
         found.filter(|(range, _)| is_free(range)).collect()
     }
+}
+
+/// The numbers whose first characters the end of a secret has taken: they go with it.
+fn glued_numbers(reading: &Reading<'_>, words: &[Span]) -> Vec<Span> {
+    let mut ends: Vec<&Range<usize>> = words
+        .iter()
+        .filter(|(_, kind)| *kind == Placeholder::Token)
+        .map(|(range, _)| range)
+        .collect();
+    if ends.is_empty() {
+        return Vec::new();
+    }
+    ends.sort_by_key(|range| range.end);
+    let is_glued = |number: &Range<usize>| {
+        let next = ends.partition_point(|secret| secret.end <= number.start);
+        ends.get(next).is_some_and(|secret| {
+            secret.start < number.start && number.start < secret.end && secret.end < number.end
+        })
+    };
+    let mut numbers = [iban::find(reading), card::find(reading), phone::find(reading)].concat();
+    numbers.retain(|(range, _)| is_glued(range));
+    numbers
 }
 
 /// Each stage reads what the earlier ones left, with their placeholders in it, as a second masking
@@ -175,6 +199,7 @@ pub(super) fn after(text: &str, at: usize) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::sync::LazyLock;
 
     use proptest::prelude::*;
@@ -305,5 +330,57 @@ mod tests {
             (9..12, Placeholder::Card),
         ]);
         assert_eq!(merged, [(0..9, Placeholder::Email), (9..12, Placeholder::Card)]);
+    }
+
+    fn mask(text: &str) -> String {
+        Masked::replacing(text, ALL.spans(text)).text().to_owned()
+    }
+
+    /// Random values as keys and generated passwords are.
+    fn value() -> impl Strategy<Value = String> {
+        "[A-Z][a-z][0-9][A-Za-z0-9]{17,25}".prop_filter("random", |value| {
+            let bytes: BTreeSet<u8> = value.bytes().collect();
+            bytes.len() >= 12
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_of_two_assignments_stays_and_masking_is_idempotent(
+            names in prop::sample::subsequence(
+                vec!["api_key=", "token=", "password: ", "secret:", "pwd=\"", "clientSecret=>"], 2,
+            ),
+            separator in prop::sample::select(vec![
+                "&", "/", "?", ".", ";", ",", "|", "..", "&amp;", " ", "\n", "-", "_", "+", "!",
+                "*", "~", "@", "#", "^", "$", "\"", "==", "==&", ", ", "&x=1&", "/a.b?", ")",
+            ]),
+            first in value(),
+            second in value(),
+        ) {
+            let text = format!("{}{first}{separator}{}{second}", names[0], names[1]);
+            let masked = mask(&text);
+            prop_assert!(!masked.contains(&first) && !masked.contains(&second), "{text} {masked}");
+            for value in [&first, &second] {
+                prop_assert!(!masked.contains(&value[value.len() - 8..]), "{text} {masked}");
+            }
+            prop_assert_eq!(mask(&masked), masked);
+        }
+    }
+
+    #[test]
+    fn what_follows_a_secret_is_masked_or_kept_whole() {
+        let cases = [
+            ("https://x.org/?api_key=V&token=V", "https://x.org/?api_key=[TOKEN]&token=[TOKEN]"),
+            ("secret=V/password=V", "secret=[TOKEN]/password=[TOKEN]"),
+            ("api_key: V..password=V", "api_key: [TOKEN]..password=[TOKEN]"),
+            ("token=V&user=1", "token=[TOKEN]&user=1"),
+            ("password=V&mail=bob@example.com", "password=[TOKEN]&mail=[EMAIL]"),
+            ("api_key: V++49 30 12345678", "api_key: [TOKEN]"),
+            ("api_key: V?GB82 WEST 1234 5698 7654 32", "api_key: [IBAN]"),
+            ("password=aB3$xY9!kL2@mN5.example", "password=[TOKEN]"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(mask(&text.replace('V', "q8Zt3kLm9XwP2vRb")), expected, "{text}");
+        }
     }
 }
