@@ -123,11 +123,12 @@ impl ServiceCandidates {
         let url = ollama::base_url(set.base_url.unwrap_or_default());
         let named =
             |model: &str| self.candidate(format!("ollama:{model}"), model, &url).last_resort();
+        let unnamed = || self.candidate("ollama".into(), "Ollama", &url).last_resort();
         let pulled = self.pulled(&url).await;
         match (pulled, set.model) {
             (None, model) => {
                 let step = format!("start Ollama at {}, or set OLLAMA_HOST", host(&url));
-                vec![named(model.unwrap_or("a model")).missing(step)]
+                vec![model.map_or_else(unnamed, named).missing(step)]
             }
             (Some(pulled), Some(model)) => {
                 let latest = format!("{model}:latest");
@@ -138,7 +139,7 @@ impl ServiceCandidates {
             }
             (Some(pulled), None) if pulled.is_empty() => {
                 let step = "pull a model, for example with `ollama pull llama3.2`";
-                vec![named("a model").missing(step)]
+                vec![unnamed().missing(step)]
             }
             (Some(pulled), None) => pulled.iter().map(|model| named(model)).collect(),
         }

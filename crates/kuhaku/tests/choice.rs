@@ -92,13 +92,13 @@ async fn without_a_terminal_the_safest_answers_and_what_goes_where_is_announced(
         (
             &[OPENAI, GROQ, OPENROUTER][..],
             "openrouter:google/gemma-4-31b-it:free",
-            "the safest of those that are ready (openai, groq, openrouter), since nobody picked one",
+            "the first of those that are ready (openai, groq, openrouter), since nobody picked one",
             true,
         ),
         (
             &[OPENAI, GROQ],
             "openai:gpt-4o-mini",
-            "the safest of those that are ready (openai, groq), since nobody picked one",
+            "the first of those that are ready (openai, groq), since nobody picked one",
             true,
         ),
         (&[GROQ], "groq:openai/gpt-oss-20b", "the only one that is ready", false),
@@ -195,6 +195,7 @@ async fn a_service_that_is_named_and_unusable_is_an_error_with_the_next_step() {
         ] {
             assert_eq!(error.code(), code, "{error}");
             assert!(error.next_step().unwrap().contains(next), "{error}");
+            assert!(!error.to_string().contains("a model,"), "{error}");
         }
         assert!(heard.0.lock().unwrap().is_empty());
     }

@@ -63,7 +63,7 @@ impl Resolution {
             Reason::Remembered => "as last chosen".to_owned(),
             Reason::PickedByPerson => "as picked".to_owned(),
             Reason::SafeDefault => {
-                format!("the safest of those that are ready ({ready}), since nobody picked one")
+                format!("the first of those that are ready ({ready}), since nobody picked one")
             }
             Reason::AutomaticOff => "as choosing by itself is turned off (KUHAKU_AUTO)".to_owned(),
             Reason::WouldAsk => format!("unless another is picked when asked ({ready})"),

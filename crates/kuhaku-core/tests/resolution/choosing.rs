@@ -169,7 +169,7 @@ async fn a_choice_that_nobody_made_is_announced_with_what_else_there_was() {
     world.resolver(&sources).resolve().await.unwrap();
     assert_eq!(
         world.announced.lines(),
-        ["! llm: openrouter (openrouter-large), the safest of those that are ready (openai, \
+        ["! llm: openrouter (openrouter-large), the first of those that are ready (openai, \
           openrouter), since nobody picked one; questions go to api.openrouter.example"]
     );
 }
