@@ -8,6 +8,10 @@ use kuhaku_core::{Error, ErrorKind, Status};
 use secrecy::SecretString;
 
 use crate::quote::quote;
+use crate::service::Service;
+
+const CHECK_KEY: &str = "check the key";
+const CHECK_MODEL: &str = "check the model's name and the base URL";
 
 /// A failed attempt.
 #[derive(Debug)]
@@ -60,17 +64,13 @@ impl Fault {
     /// The meaning that HTTP statuses have for every service (RTY-03).
     pub(crate) fn of_status(status: u16) -> Self {
         let (kind, wrong, next) = match status {
-            401 => (ErrorKind::Unauthorized, "it does not accept the credentials", "check the key"),
+            401 => (ErrorKind::Unauthorized, "it does not accept the credentials", CHECK_KEY),
             403 => (
                 ErrorKind::Unauthorized,
                 "the credentials do not allow this",
                 "check what the key may be used for",
             ),
-            404 => (
-                ErrorKind::InvalidInput,
-                "it has no such model or path",
-                "check the model's name and the base URL",
-            ),
+            404 => (ErrorKind::InvalidInput, "it has no such model or path", CHECK_MODEL),
             408 => (ErrorKind::TimedOut, "it waited too long for the request", "try again later"),
             413 => (
                 ErrorKind::ContextTooLong,
@@ -99,6 +99,19 @@ impl Fault {
             ),
         };
         Self { status: Some(status), ..Self::new(kind, wrong).next(next) }
+    }
+
+    /// Says in the next step which setting of the service it means, unless its dialect knows better.
+    pub(crate) fn naming_settings_of(self, service: Service) -> Self {
+        let step = match self.next.as_ref() {
+            CHECK_KEY => format!("{CHECK_KEY}: {}", service.variable("api_key")),
+            CHECK_MODEL => {
+                let (model, url) = (service.variable("model"), service.variable("base_url"));
+                format!("{CHECK_MODEL}: {model}, {url}")
+            }
+            _ => return self,
+        };
+        self.next(step)
     }
 
     /// Whether the reply had another shape than it should.
@@ -152,5 +165,27 @@ impl Fault {
             Some(wait) if error.status() != Status::Permanent => error.with_retry_after(wait),
             _ => error,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_key_and_an_unknown_model_name_the_settings_of_the_service() {
+        for (status, service, next) in [
+            (401, Service::OpenAi, "check the key: KUHAKU_OPENAI_API_KEY"),
+            (401, Service::OpenAiCompat, "check the key: KUHAKU_OPENAI_COMPAT_API_KEY"),
+            (
+                404,
+                Service::Groq,
+                "check the model's name and the base URL: KUHAKU_GROQ_MODEL, KUHAKU_GROQ_BASE_URL",
+            ),
+        ] {
+            assert_eq!(Fault::of_status(status).naming_settings_of(service).next, next);
+        }
+        let known = Fault::of_status(404).next("pull it").naming_settings_of(Service::Ollama);
+        assert_eq!(known.next, "pull it");
     }
 }

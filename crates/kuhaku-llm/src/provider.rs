@@ -73,6 +73,11 @@ impl HttpProvider {
 
     /// The error of a fault, without secrets and texts of the call.
     pub(crate) fn error(&self, fault: Fault, call: &Call) -> Error {
+        let service = self.connection.id.split(':').next().and_then(|name| name.parse().ok());
+        let fault = match service {
+            Some(service) => fault.naming_settings_of(service),
+            None => fault,
+        };
         self.connection.error(fault, &call.secrets, texts_of(&call.sent))
     }
 

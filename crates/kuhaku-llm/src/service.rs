@@ -99,8 +99,10 @@ impl FromStr for Service {
         Self::ALL.into_iter().find(|service| service.name() == wanted).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
             let next = match nearest(&wanted) {
-                Some(service) => format!("did you mean `{service}`? The names are: auto, {names}"),
-                None => format!("use one of: auto, {names}"),
+                Some(service) => {
+                    format!("did you mean `{service}`? The names are: auto, none, {names}")
+                }
+                None => format!("use one of: auto, none, {names}"),
             };
             // The name is not quoted: it may be a key under the wrong setting.
             let wrong = "there is no provider of this name";
@@ -143,8 +145,8 @@ mod tests {
     fn an_unknown_name_is_answered_with_the_nearest_and_all_sorted() {
         let error = "antropic".parse::<Service>().unwrap_err().to_string();
         assert!(error.contains("did you mean `anthropic`?"), "{error}");
-        let sorted =
-            "auto, anthropic, groq, huggingface, ollama, openai, openai_compat, openrouter, vertex";
+        let sorted = "auto, none, anthropic, groq, huggingface, ollama, openai, openai_compat, \
+                      openrouter, vertex";
         assert!(error.contains(sorted), "{error}");
         let error = "sk-9f8e7d6c5b4a".parse::<Service>().unwrap_err().to_string();
         assert!(!error.contains("9f8e7d6c"), "{error}");
