@@ -148,6 +148,11 @@ impl Console {
 
 impl Announcer for Console {
     fn announce(&self, announcement: &Announcement) {
+        // Nobody asked for a model; `kuhaku doctor` says that there is none. One that was named or
+        // chosen earlier and cannot be used is spoken of apart from this.
+        if announcement.key == "resolution.llm.none" {
+            return;
+        }
         let line = Line::new().dim(masked_but_hosts(&announcement.text));
         let _ = writeln!(anstream::stderr(), "{}", line.render());
     }
@@ -195,7 +200,8 @@ fn masked_but(text: &str, shown: impl Fn(&str, &str) -> bool) -> String {
     out + masked.text().get(done..).unwrap_or_default()
 }
 
-fn masked(text: &str) -> String {
+/// A text masked.
+pub(crate) fn masked(text: &str) -> String {
     PiiMasker::new().mask(text).into_parts().0
 }
 

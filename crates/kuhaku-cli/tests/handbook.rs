@@ -97,6 +97,5 @@ fn a_folder_is_asked_in_one_go_and_nothing_is_left_behind() {
     assert_eq!(left, ["handbook"], "no index and no temporary folder stays");
     let printed = full.run(&["ask", "--docs", "handbook", question]);
     assert!(printed.stdout.contains("[S1]") && printed.stdout.contains("leave.md"));
-    let without = "going on without a language model: answers are sentences of the documents";
-    assert_eq!(printed.stderr.matches(without).count(), 1, "{}", printed.stderr);
+    assert!(!printed.stderr.contains("language model"), "nobody set one: {}", printed.stderr);
 }
