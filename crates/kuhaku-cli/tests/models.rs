@@ -281,6 +281,7 @@ fn a_key_that_is_refused_and_quoted_is_shown_nowhere() {
     let refused = ran(Shape::OpenAi.command(&place, &server).output().unwrap());
     assert_eq!((refused.code, refused.stdout.as_str()), (1, ""), "{}", refused.stderr);
     assert!(refused.stderr.contains("[core.unauthorized]"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("KUHAKU_OPENAI_API_KEY"), "{}", refused.stderr);
     no_key(&place, &refused);
     assert_eq!(record(&place)["error"], "core.unauthorized");
     assert!(server.server.requests()[0].mentions(KEY), "the service did get it");
@@ -409,4 +410,22 @@ fn doctor_says_which_model_would_answer_and_what_it_would_take_to_have_one() {
     assert_eq!((code, &named["fine"]), (3, &json!(false)));
     assert!(named["next"].as_str().unwrap().contains("GROQ_API_KEY"), "{named}");
     assert!(!place.path().join(".kuhaku").exists());
+}
+
+/// R13
+#[test]
+fn doctor_lists_what_is_wrong_with_the_settings_of_every_section_at_once() {
+    let place = Place::new();
+    let mut command = place.command();
+    command.env("KUHAKU_RAG__TOP_K", "many").env("KUHAKU_LLM_TIMEOUT_SECONDS", "soon");
+    command.env("KUHAKU_AUDIT_ENABLED", "perhaps").arg("doctor");
+    let ran = ran(command.output().unwrap());
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    let line = ran.stdout.lines().find(|line| line.starts_with("fix settings: ")).unwrap();
+    for name in ["top_k", "llm_timeout_seconds", "audit_enabled"] {
+        assert!(line.to_lowercase().contains(name), "{line}");
+    }
+    for rest in ["fix index: ", "fix audit: ", "fix language model: "] {
+        assert!(ran.stdout.contains(rest), "{}", ran.stdout);
+    }
 }

@@ -1,10 +1,10 @@
 //! `kuhaku doctor`.
 
-use kuhaku::{AuditSettings, Result, Section as _};
+use kuhaku::{AuditSettings, Error, Result, Section as _};
 use serde_json::json;
 
 use crate::args::ModelArgs;
-use crate::console::{Line, masked_but_hosts};
+use crate::console::{Line, masked, masked_but_hosts};
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -17,8 +17,13 @@ struct Finding {
 }
 
 pub(crate) async fn run(args: &ModelArgs, context: &Context<'_>) -> Result<Exit> {
-    let model = model(args, context).await?;
-    let findings = vec![settings(context), index(context).await?, audit(context)?, model];
+    let findings = match context.builder() {
+        Ok(_) => {
+            let model = model(args, context).await?;
+            vec![settings(context), index(context).await?, audit(context)?, model]
+        }
+        Err(error) => unusable(&error),
+    };
     let console = context.console;
     if console.json() {
         let lines: Vec<_> = findings
@@ -43,6 +48,18 @@ pub(crate) async fn run(args: &ModelArgs, context: &Context<'_>) -> Result<Exit>
     }
     let fine = findings.iter().all(|finding| finding.fine);
     Ok(if fine { Exit::Done } else { Exit::Nothing })
+}
+
+/// What can be said when a setting has a value that is none: all that is wrong with the settings, and
+/// that the rest hangs on them.
+fn unusable(error: &Error) -> Vec<Finding> {
+    let finding = |what, says: &str, next| Finding { what, fine: false, says: says.into(), next };
+    let rest = ["index", "audit", "language model"];
+    let rest =
+        rest.map(|what| finding(what, "not looked at, since it hangs on the settings", None));
+    let next = error.next_step().map(Into::into);
+    let settings = finding("settings", &masked(error.wrong()), next);
+    [settings].into_iter().chain(rest).collect()
 }
 
 fn settings(context: &Context<'_>) -> Finding {
