@@ -218,6 +218,7 @@ impl Segment {
     }
 
     /// Counts the chunks of each class and adds up their lengths, for chunks that came at once.
+    #[cfg(feature = "sqlite")]
     pub(super) fn summed(mut self) -> Self {
         for entry in &self.documents {
             let range = entry.chunks.start as usize..entry.chunks.end as usize;
