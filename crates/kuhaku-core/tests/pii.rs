@@ -359,3 +359,35 @@ fn the_name_of_a_field_says_what_its_value_is() {
         assert_eq!(redactions.total(), usize::from(shown != value), "{name}: {value}");
     }
 }
+
+#[test]
+fn separators_that_are_escaped_or_invisible_do_not_hide_a_second_value() {
+    for (first, a) in [
+        ("203.0.113.7", "[IP]"),
+        ("4111 1111 1111 1111", "[CARD]"),
+        ("10000000146", "[NATIONAL_ID]"),
+    ] {
+        for (second, b) in [
+            ("192.0.2.44", "[IP]"),
+            ("5500-0000-0000-0004", "[CARD]"),
+            ("DE89370400440532013000", "[IBAN]"),
+            ("bob@example.com", "[EMAIL]"),
+        ] {
+            for join in ["%20", "%2C", "%0A", "\\n", "\\t", "\u{200b}", "\u{feff}"] {
+                let masked = mask(&format!("x {first}{join}{second} y"));
+                // An address of mail may take what stands in front of it.
+                let raw = [first, second].into_iter().find(|value| masked.contains(value));
+                assert_eq!(raw, None, "{masked:?}");
+                assert!(masked.starts_with("x [") && masked.ends_with("] y"), "{masked:?}");
+                // What cannot be seen may go with the values around it.
+                if b != "[EMAIL]" && join.is_ascii() {
+                    assert_eq!(masked, format!("x {a}{join}{b} y"));
+                }
+            }
+        }
+    }
+    assert_eq!(mask("to=a%3Fpassword%3DaB3xY9kL2mN5pQ7r"), "to=a%3Fpassword%3D[TOKEN]");
+    // And they may still stand inside of a value.
+    assert_eq!(mask("ada%40example.com"), "[EMAIL]");
+    assert_eq!(mask("4111\u{200b}1111\u{200b}1111\u{200b}1111"), "[CARD]");
+}

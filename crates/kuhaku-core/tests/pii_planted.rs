@@ -36,7 +36,7 @@ fn no_planted_value_gets_through() {
 fn a_document_of_planted_values_holds_none_of_them_after_masking() {
     let all = planted(11, 300);
     let document: Vec<&str> = all.iter().map(|planted| planted.sentence.as_str()).collect();
-    for separator in ["\n", "\n\n", " "] {
+    for separator in ["\n", "\n\n", " ", "%20", "%0A", "\\n", "\u{200b}"] {
         let masked = PiiMasker::new().mask(&document.join(separator));
         let left: Vec<&String> = all
             .iter()
@@ -44,5 +44,7 @@ fn a_document_of_planted_values_holds_none_of_them_after_masking() {
             .filter(|needle| masked.text().contains(*needle))
             .collect();
         assert!(left.is_empty(), "{separator:?}: {left:?}");
+        let again = PiiMasker::new().mask(masked.text());
+        assert!(again.redactions().is_empty(), "{separator:?}: {:?}", again.redactions());
     }
 }

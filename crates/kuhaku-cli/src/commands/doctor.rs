@@ -17,7 +17,7 @@ struct Finding {
 }
 
 pub(crate) async fn run(args: &ModelArgs, context: &Context<'_>) -> Result<Exit> {
-    let findings = match context.builder() {
+    let mut findings = match context.builder() {
         Ok(_) => {
             let model = model(args, context).await?;
             vec![settings(context), index(context).await?, audit(context)?, model]
@@ -25,6 +25,11 @@ pub(crate) async fn run(args: &ModelArgs, context: &Context<'_>) -> Result<Exit>
         Err(error) => unusable(&error),
     };
     let console = context.console;
+    // Paths and addresses that were typed are shown masked; where text goes must be seen.
+    for finding in &mut findings {
+        finding.says = masked_but_hosts(&finding.says);
+        finding.next = finding.next.as_deref().map(masked_but_hosts);
+    }
     if console.json() {
         let lines: Vec<_> = findings
             .iter()

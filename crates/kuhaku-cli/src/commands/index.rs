@@ -7,7 +7,7 @@ use kuhaku::{Result, Runtime};
 use serde_json::json;
 
 use crate::args::IndexCommand;
-use crate::console::{Console, Line};
+use crate::console::{Console, Line, masked};
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -124,7 +124,8 @@ async fn backup(options: OpenOptions, folder: &Path, console: &Console) -> Resul
     if console.json() {
         report(console, &made);
     } else {
-        let (place, documents, bytes) = (made.folder.display(), made.documents, size(made.bytes));
+        let place = masked(&made.folder.to_string_lossy());
+        let (documents, bytes) = (made.documents, size(made.bytes));
         console.line(format!("{documents} documents copied to {place} ({bytes})"));
     }
     Ok(Exit::Done)

@@ -17,6 +17,7 @@ mod id_checks;
 mod id_codes;
 mod id_numbers;
 mod ip;
+mod joins;
 mod long_words;
 mod national_id;
 mod phone;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::masking::{Masked, Placeholder};
 
 use super::fold::Folded;
+use super::joins::{opened, whole};
 use super::reading::{Filter, Marks, PLACES, Reading};
 use super::recogniser::Recogniser;
 use super::token::TokenRecogniser;
@@ -15,6 +16,9 @@ use super::{
 
 /// A validated candidate: the bytes and what they are.
 pub(super) type Span = (Range<usize>, Placeholder);
+
+/// How often what is left of a text with hidden separators is read again, at most.
+const ROUNDS: usize = 3;
 
 /// A recogniser, or several of equal rank.
 type Stage<'a> = &'a dyn Fn(&Reading<'_>) -> Vec<Span>;
@@ -40,7 +44,29 @@ impl Recognisers {
     ///
     /// A long text is read in parts, unless a value may reach over any distance in it.
     pub(super) fn spans(&self, text: &str) -> Vec<Span> {
-        self.spans_in(text, windows::parts)
+        self.spans_opened(text, windows::parts, ROUNDS)
+    }
+
+    /// The spans of both readings. What is left is read again, as a second masking would: a mask of one
+    /// reading may uncover something to the other.
+    fn spans_opened(
+        &self,
+        text: &str,
+        parts: fn(&str) -> Vec<Range<usize>>,
+        rounds: usize,
+    ) -> Vec<Span> {
+        let mut spans = self.spans_in(text, parts);
+        let Some(opened) = opened(text) else { return spans };
+        let second = self.spans_in(&opened, parts);
+        spans.extend(second.into_iter().map(|(range, kind)| (whole(text, range), kind)));
+        let mut spans = merge(spans);
+        if !spans.is_empty() && rounds > 0 {
+            let left = Masked::replacing(text, spans.clone());
+            let rest = self.spans_opened(left.text(), parts, rounds - 1);
+            spans.extend(rest.into_iter().map(|(range, kind)| (left.map().to_source(range), kind)));
+            spans = merge(spans);
+        }
+        spans
     }
 
     fn spans_in(&self, text: &str, parts: fn(&str) -> Vec<Range<usize>>) -> Vec<Span> {
