@@ -56,7 +56,7 @@ impl<'t> Folded<'t> {
 }
 
 /// The characters beyond ASCII and where they stand.
-fn foreign(text: &str) -> impl Iterator<Item = (usize, char)> {
+pub(super) fn foreign(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let tail = text.as_bytes().get(at..)?;

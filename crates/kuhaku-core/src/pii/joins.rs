@@ -6,51 +6,59 @@
 
 use std::ops::Range;
 
-/// Invisible characters of three bytes each.
-const INVISIBLE: [&str; 5] = ["\u{200b}", "\u{200c}", "\u{200d}", "\u{2060}", "\u{feff}"];
+use super::fold::foreign;
 
 /// The text with blanks for hidden separators; nothing when it has none.
 pub(super) fn opened(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let may_hold = bytes.contains(&b'%')
-        || bytes.contains(&b'\\')
-        || (!text.is_ascii() && INVISIBLE.iter().any(|it| text.contains(it)));
-    if !may_hold {
+    let hidden =
+        |(at, _): &(usize, &str)| text.get(*at..).is_some_and(|tail| separator(tail).is_some());
+    let holds = text.match_indices('%').any(|it| hidden(&it))
+        || text.match_indices('\\').any(|it| hidden(&it))
+        || foreign(text).any(|(_, c)| is_invisible(c));
+    if !holds {
         return None;
     }
     let mut opened = String::with_capacity(text.len());
-    let (mut rest, mut found) = (text, false);
-    while let Some(next) =
-        rest.find(|c| matches!(c, '%' | '\\' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}'))
-    {
+    let mut rest = text;
+    while let Some(next) = rest.find(|c| matches!(c, '%' | '\\') || is_invisible(c)) {
         let (before, tail) = rest.split_at(next);
         opened.push_str(before);
-        let (blanks, taken) = separator(tail);
-        opened.push_str(if blanks.is_empty() { tail.get(..taken)? } else { blanks });
-        found |= !blanks.is_empty();
+        let taken = match separator(tail) {
+            Some(blanks) => {
+                opened.push_str(blanks);
+                blanks.len()
+            }
+            None => {
+                opened.push_str(tail.get(..1)?);
+                1
+            }
+        };
         rest = tail.get(taken..)?;
     }
     opened.push_str(rest);
-    found.then_some(opened)
+    Some(opened)
 }
 
-/// What stands for the separator at the head of a text, and how many bytes both take; no text when it
-/// is none.
-fn separator(tail: &str) -> (&'static str, usize) {
-    let bytes = tail.as_bytes();
-    match bytes {
-        [b'\\', b'n' | b't' | b'r', ..] => ("  ", 2),
+/// Whether this is an invisible character; each takes three bytes.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
+}
+
+/// What stands for the separator at the head of a text, of the same length; nothing when it is none.
+fn separator(tail: &str) -> Option<&'static str> {
+    match tail.as_bytes() {
+        [b'\\', b'n' | b't' | b'r', ..] => Some("  "),
         [b'%', high @ b'0'..=b'7', low, ..] => {
-            let byte = char::from(*low).to_digit(16).map(|low| u32::from(high - b'0') * 16 + low);
-            match byte.and_then(char::from_u32) {
-                Some('=') => ("=  ", 3),
-                Some(':') => (":  ", 3),
-                Some(c) if c.is_ascii_whitespace() || "\"'()&,;|<>[]{}".contains(c) => ("   ", 3),
-                _ => ("", 1),
+            let low = char::from(*low).to_digit(16)?;
+            match char::from_u32(u32::from(high - b'0') * 16 + low)? {
+                '=' => Some("=  "),
+                ':' => Some(":  "),
+                c if c.is_ascii_whitespace() || "\"'()&,;|<>[]{}".contains(c) => Some("   "),
+                _ => None,
             }
         }
-        [b'%' | b'\\', ..] => ("", 1),
-        _ => ("   ", 3),
+        [b'%' | b'\\', ..] => None,
+        _ => tail.starts_with(is_invisible).then_some("   "),
     }
 }
 

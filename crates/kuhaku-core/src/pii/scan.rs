@@ -44,42 +44,37 @@ impl Recognisers {
     ///
     /// A long text is read in parts, unless a value may reach over any distance in it.
     pub(super) fn spans(&self, text: &str) -> Vec<Span> {
-        self.spans_opened(text, windows::parts, ROUNDS)
-    }
-
-    /// The spans of both readings. What is left is read again, as a second masking would: a mask of one
-    /// reading may uncover something to the other.
-    fn spans_opened(
-        &self,
-        text: &str,
-        parts: fn(&str) -> Vec<Range<usize>>,
-        rounds: usize,
-    ) -> Vec<Span> {
-        let mut spans = self.spans_in(text, parts);
-        let Some(opened) = opened(text) else { return spans };
-        let second = self.spans_in(&opened, parts);
-        spans.extend(second.into_iter().map(|(range, kind)| (whole(text, range), kind)));
-        let mut spans = merge(spans);
-        if !spans.is_empty() && rounds > 0 {
-            let left = Masked::replacing(text, spans.clone());
-            let rest = self.spans_opened(left.text(), parts, rounds - 1);
-            spans.extend(rest.into_iter().map(|(range, kind)| (left.map().to_source(range), kind)));
-            spans = merge(spans);
-        }
-        spans
+        self.spans_in(text, windows::parts)
     }
 
     fn spans_in(&self, text: &str, parts: fn(&str) -> Vec<Range<usize>>) -> Vec<Span> {
         if !self.own.is_empty() || self.tokens.may_hold_private_key(text) {
-            return self.spans_at(text, PLACES);
+            return self.spans_of(text, ROUNDS);
         }
         let spans_of = |part: Range<usize>| {
-            let spans = self.spans_at(text.get(part.clone()).unwrap_or_default(), PLACES);
+            let spans = self.spans_of(text.get(part.clone()).unwrap_or_default(), ROUNDS);
             let moved =
                 move |(span, kind): Span| (span.start + part.start..span.end + part.start, kind);
             spans.into_iter().map(moved)
         };
         parts(text).into_iter().flat_map(spans_of).collect()
+    }
+
+    /// The spans of a part, in both readings where it has hidden separators. What is left is read again
+    /// then, as a second masking would: a mask of one reading may uncover something to the other.
+    fn spans_of(&self, text: &str, rounds: usize) -> Vec<Span> {
+        let mut spans = self.spans_at(text, PLACES);
+        let Some(opened) = opened(text) else { return spans };
+        let second = self.spans_at(&opened, PLACES);
+        spans.extend(second.into_iter().map(|(range, kind)| (whole(text, range), kind)));
+        let mut spans = merge(spans);
+        if !spans.is_empty() && rounds > 0 {
+            let left = Masked::replacing(text, spans.clone());
+            let rest = self.spans_of(left.text(), rounds - 1);
+            spans.extend(rest.into_iter().map(|(range, kind)| (left.map().to_source(range), kind)));
+            spans = merge(spans);
+        }
+        spans
     }
 
     /// The spans at the places that a filter lets through.
@@ -344,7 +339,7 @@ mod tests {
             let text: String =
                 texts.into_iter().map(|(text, words)| text + " " + &prose(words)).collect();
             let parts = ALL.spans_in(&text, |text| windows::windows(text, 1));
-            prop_assert_eq!(parts, ALL.spans_at(&text, PLACES));
+            prop_assert_eq!(parts, ALL.spans_of(&text, ROUNDS));
         }
     }
 
