@@ -10,7 +10,7 @@ use kuhaku::{ChunkId, DocumentId, IdKey, TraceId};
 use crate::exit;
 use crate::logs::{LogFormat, LogLevel};
 
-/// Ask a folder of documents, offline, within the asker's rights.
+/// Ask a folder of documents, within the asker's rights.
 #[derive(Debug, Parser)]
 #[command(
     name = "kuhaku",

@@ -49,7 +49,8 @@ pub(crate) fn check_size(tried: &'static str, len: u64, max_bytes: u64) -> Resul
         return Ok(());
     }
     let wrong = format!("it is larger than the limit of {max_bytes} bytes");
-    Err(Error::new(ErrorKind::TooLarge, tried, wrong).next("split it, or raise the limit"))
+    Err(Error::new(ErrorKind::TooLarge, tried, wrong)
+        .next("split it, or raise the limit (for the command, KUHAKU_RAG__MAX_UPLOAD_BYTES)"))
 }
 
 fn not_regular(tried: &'static str) -> Error {

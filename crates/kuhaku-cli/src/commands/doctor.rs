@@ -46,8 +46,10 @@ pub(crate) async fn run(args: &ModelArgs, context: &Context<'_>) -> Result<Exit>
                     .bold(finding.what)
                     .text(format!(": {}", finding.says)),
             );
-            if let Some(next) = &finding.next {
-                console.line(format!("    next: {next}"));
+            // A line for each way on.
+            let ways = finding.next.iter().flat_map(|next| next.split(", or "));
+            for (at, way) in ways.enumerate() {
+                console.line(format!("    {} {way}", if at == 0 { "next:" } else { "   or" }));
             }
         }
     }

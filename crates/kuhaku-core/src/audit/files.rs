@@ -138,6 +138,7 @@ impl Files {
 
     /// Waits until no other thread or process writes or takes stock. Dropping the file unlocks it.
     pub(super) fn lock_to_write(&self) -> io::Result<File> {
+        self.check_names()?;
         let path = self.lock();
         let lock = creating(&path)?.truncate(false).write(true).open(path)?;
         lock.lock()?;
@@ -153,8 +154,18 @@ impl Files {
         Ok(lock)
     }
 
+    /// A log at the path of a file that stands beside it (`x.anchor`) would be replaced by that.
+    fn check_names(&self) -> io::Result<()> {
+        if [self.lock(), self.anchor(), self.next_anchor()].contains(&self.log) {
+            let wrong = "a file beside the log would have the same name";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, wrong));
+        }
+        Ok(())
+    }
+
     /// Whether the log could be created, judged by what is there.
     pub(super) fn check(&self) -> io::Result<()> {
+        self.check_names()?;
         for path in [self.lock(), self.anchor(), self.next_anchor()] {
             is_there(&path)?;
         }

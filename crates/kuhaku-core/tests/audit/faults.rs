@@ -139,6 +139,20 @@ fn a_pipe_or_a_socket_in_the_place_of_a_file_is_refused_and_nothing_waits() {
     }
 }
 
+#[test]
+fn a_log_is_not_kept_at_the_name_of_a_file_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["x.anchor", "x.lock"] {
+        let path = folder.path().join(name);
+        let sink = sink(&path, JsonlOptions::default());
+        let refused = sink.check().is_err();
+        let log = AuditLog::builder(key(), sink).strict(PATIENCE).start().unwrap();
+        let code = request(&log, 1, "ok").err().map(|error| error.code());
+        assert_eq!((refused, code), (true, Some("audit.write")), "{name}");
+        assert!(!path.exists(), "{name}");
+    }
+}
+
 /// Hears which codes are logged as errors, on all threads of the process.
 #[derive(Clone, Debug, Default)]
 struct LoggedErrors(Arc<Mutex<Vec<String>>>);

@@ -6,10 +6,13 @@ use std::path::Path;
 
 /// Opens a file for writing, making it for its owner alone (mode 0600 on Unix) when it is missing.
 /// One that is there keeps its mode and what it holds. SQLite gives its own files beside the
-/// database the database's mode.
+/// database the database's mode. A pipe in its place is an error: opening one to write would wait.
 pub(super) fn file(path: &Path) -> io::Result<File> {
     let mut options = File::options();
-    options.create(true).truncate(false).write(true);
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no file in its place"));
+    }
+    options.create(true).truncate(false).read(true).write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
