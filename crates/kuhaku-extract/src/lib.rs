@@ -27,6 +27,8 @@
 //! - A value that is missing, one that is null, one that was refused and one that has no evidence
 //!   are four different things.
 
+mod error;
 mod outcome;
 
+pub use error::{Error, ErrorKind, Result};
 pub use outcome::{ExtractionStatus, Provenance};
