@@ -27,8 +27,23 @@
 //! - A value that is missing, one that is null, one that was refused and one that has no evidence
 //!   are four different things.
 
+mod decimal;
 mod error;
+mod evidence;
 mod outcome;
+mod reply;
+mod schema;
 
 pub use error::{Error, ErrorKind, Result};
+pub use evidence::{Evidence, Finding, Source, Span};
 pub use outcome::{ExtractionStatus, Provenance};
+pub use reply::{
+    Parsed, PartialReply, Piece, PieceKind, Repair, RepairKind, ReplyLimits, Unparsed, Verdict,
+    parse_reply,
+};
+pub use schema::{
+    Checked, Coerced, Coercion, Draft, Fields, Item, Kind, Leaf, Missing, NumberFormat, Problem,
+    Schema, SchemaOptions, TypedSchema,
+};
+/// The crate whose `JsonSchema` types derive for [`Schema::of`].
+pub use schemars;

@@ -4,7 +4,7 @@ use kuhaku_core::Date;
 use serde_json::Value;
 
 use super::numbers::{integer, number, whole};
-use super::{Kind, NumberFormat};
+use super::Kind;
 
 /// How leniently values are read.
 ///
