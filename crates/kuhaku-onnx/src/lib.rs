@@ -20,4 +20,21 @@
 //! - A text longer than the model takes is windowed by choice or refused, never silently cut.
 //! - R12: inference runs on threads of its own; a caller's executor is not blocked.
 
+#[cfg(feature = "runtime")]
+mod device;
+mod error;
+#[cfg(feature = "runtime")]
+mod library;
+#[cfg(feature = "runtime")]
+mod model;
+#[cfg(feature = "runtime")]
+mod schedule;
+
+#[cfg(feature = "runtime")]
+pub use device::Device;
+pub use error::{Error, ErrorKind, Result};
 pub use kuhaku_core::{Embedder, Probability, Reranker, TextClassifier};
+#[cfg(feature = "runtime")]
+pub use library::{OnnxRuntime, RUNTIME_LIBRARY};
+#[cfg(feature = "runtime")]
+pub use model::ModelFolder;
