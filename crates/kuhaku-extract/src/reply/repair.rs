@@ -23,6 +23,8 @@ pub enum RepairKind {
     StrayComma,
     /// A comma was left out.
     MissingComma,
+    /// A colon was left out.
+    MissingColon,
     /// A word of Python or of another language for true, false or null.
     Literal,
     /// A string in single quotes.
@@ -88,6 +90,7 @@ impl RepairKind {
             Self::Wrapped => "wrapped",
             Self::StrayComma => "stray_comma",
             Self::MissingComma => "missing_comma",
+            Self::MissingColon => "missing_colon",
             Self::Literal => "literal",
             Self::SingleQuotes => "single_quotes",
             Self::SmartQuotes => "smart_quotes",
@@ -127,15 +130,6 @@ impl Repairs {
         match self.0.iter_mut().find(|known| known.kind == kind) {
             Some(known) => known.count += 1,
             None => self.0.push(Repair { kind, at, count: 1 }),
-        }
-    }
-
-    pub(super) fn join(&mut self, other: &Self) {
-        for repair in &other.0 {
-            match self.0.iter_mut().find(|known| known.kind == repair.kind) {
-                Some(known) => known.count += repair.count,
-                None => self.0.push(*repair),
-            }
         }
     }
 
