@@ -20,6 +20,7 @@ mod ip;
 mod joins;
 mod long_words;
 mod national_id;
+mod pattern;
 mod phone;
 mod phone_codes;
 mod phone_shapes;

@@ -2,37 +2,44 @@
 
 use std::ops::Range;
 
-use regex::Regex;
-
-use super::token::compile;
+use super::pattern::Pattern;
 
 /// Finds blocks from their first line to their last. A block without a last line reaches as far as
 /// lines of base64 follow.
 #[derive(Debug)]
 pub(super) struct PrivateKeyBlocks {
-    begin: Regex,
-    end: Regex,
-    body: Regex,
+    begin: Pattern,
+    end: Pattern,
+    body: Pattern,
 }
 
 impl PrivateKeyBlocks {
     pub(super) fn new() -> Self {
         Self {
-            begin: compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"),
-            end: compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"),
-            body: compile(r"\A(?:(?:\r?\n|\\n)[A-Za-z0-9+/=]{16,})*"),
+            begin: Pattern::new(
+                &[r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"],
+                |text| text.contains("--BEGIN "),
+            ),
+            end: Pattern::new(&[r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"], |text| {
+                text.contains("---END ")
+            }),
+            body: Pattern::new(&[r"\A(?:(?:\r?\n|\\n)[A-Za-z0-9+/=]{16,})*"], |_| true),
         }
     }
 
     /// Whether a block begins in the text.
     pub(super) fn may_hold(&self, text: &str) -> bool {
-        self.begin.is_match(text)
+        self.begin.that_may_match(text).is_some_and(|begin| begin.is_match(text))
     }
 
     pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
-        let mut ends = self.end.find_iter(text).map(|end| end.range()).peekable();
-        for begin in self.begin.find_iter(text) {
+        let Some(begin) = self.begin.that_may_match(text) else {
+            return found;
+        };
+        let ends = self.end.that_may_match(text).into_iter();
+        let mut ends = ends.flat_map(|end| end.find_iter(text)).map(|end| end.range()).peekable();
+        for begin in begin.find_iter(text) {
             if found.last().is_some_and(|last| begin.start() < last.end) {
                 continue;
             }
@@ -47,7 +54,7 @@ impl PrivateKeyBlocks {
     }
 
     fn body(&self, tail: &str) -> usize {
-        self.body.find(tail).map_or(0, |body| body.end())
+        self.body.that_may_match(tail).and_then(|body| body.find(tail)).map_or(0, |body| body.end())
     }
 }
 

@@ -228,7 +228,12 @@ mod tests {
     use super::super::long_words::is_part;
     use super::*;
 
-    static ALL: LazyLock<Recognisers> = LazyLock::new(Recognisers::new);
+    /// Has read enough for all patterns to be compiled.
+    static ALL: LazyLock<Recognisers> = LazyLock::new(|| {
+        let all = Recognisers::new();
+        all.spans(&"some words that say nothing of anybody, ".repeat(2_000));
+        all
+    });
 
     /// Lets recognisers look everywhere.
     const EVERYWHERE: Filter = Filter { fewest: 0, joins: |_| true, long_words: every_word };
@@ -340,6 +345,13 @@ mod tests {
                 texts.into_iter().map(|(text, words)| text + " " + &prose(words)).collect();
             let parts = ALL.spans_in(&text, |text| windows::windows(text, 1));
             prop_assert_eq!(parts, ALL.spans_of(&text, ROUNDS));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_masker_that_has_compiled_nothing_yet_finds_the_same(text in texts()) {
+            prop_assert_eq!(Recognisers::new().spans(&text), ALL.spans(&text));
         }
     }
 

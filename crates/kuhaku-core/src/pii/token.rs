@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use regex::Regex;
-
 use crate::masking::Placeholder;
 
+use super::pattern::Pattern;
 use super::private_key::PrivateKeyBlocks;
 use super::reading::Reading;
 use super::scan::{Span, before, merge};
 use super::token_formats::{CREDENTIALS, JWT, PREFIXED, USER_INFO, WITH_DIGIT};
+use super::windows::ANNOUNCING;
 
 /// A value of letters only is taken for a token from this length on: longer than any word.
 const LONGER_THAN_WORDS: usize = 24;
@@ -17,28 +17,30 @@ const LONGER_THAN_WORDS: usize = 24;
 /// Bytes of the longest prefix.
 const LONGEST_PREFIX: usize = 16;
 
-/// The compiled formats.
+/// The formats.
 ///
 /// Formats that may look far ahead before they fail are expressions of their own: joined with short
 /// ones, each short match would repeat the long look.
 #[derive(Debug)]
 pub(super) struct TokenRecogniser {
-    prefixed: Regex,
-    with_digit: Regex,
-    jwt: Regex,
-    credentials: Regex,
-    user_info: Regex,
+    prefixed: Pattern,
+    with_digit: Pattern,
+    jwt: Pattern,
+    credentials: Pattern,
+    user_info: Pattern,
     private_keys: PrivateKeyBlocks,
 }
 
 impl TokenRecogniser {
     pub(super) fn new() -> Self {
         Self {
-            prefixed: compile(&PREFIXED.join("|")),
-            with_digit: compile(WITH_DIGIT),
-            jwt: compile(JWT),
-            credentials: compile(CREDENTIALS),
-            user_info: compile(USER_INFO),
+            prefixed: Pattern::new(&PREFIXED, |_| true),
+            with_digit: Pattern::new(&[WITH_DIGIT], |text| {
+                text.contains("k-") || text.contains("k_")
+            }),
+            jwt: Pattern::new(&[JWT], |text| text.contains("eyJ")),
+            credentials: Pattern::new(&[CREDENTIALS], announces_credentials),
+            user_info: Pattern::new(&[USER_INFO], |text| text.contains("://")),
             private_keys: PrivateKeyBlocks::new(),
         }
     }
@@ -50,7 +52,11 @@ impl TokenRecogniser {
 
     /// User and password in addresses of the web, services and databases.
     pub(super) fn find_user_info(&self, reading: &Reading<'_>) -> Vec<Span> {
-        let found = self.user_info.captures_iter(reading.text()).filter_map(|found| found.get(1));
+        let text = reading.text();
+        let Some(format) = self.user_info.that_may_match(text) else {
+            return Vec::new();
+        };
+        let found = format.captures_iter(text).filter_map(|found| found.get(1));
         found
             .filter(|value| value.as_str() != ":")
             .map(|value| (value.range(), Placeholder::Token))
@@ -66,8 +72,9 @@ impl TokenRecogniser {
             if !inside.bytes().any(is_no_word) {
                 continue;
             }
+            let Some(format) = self.prefixed.that_may_match(inside) else { continue };
             let mut at = 0;
-            while let Some(token) = self.prefixed.find_at(inside, at) {
+            while let Some(token) = format.find_at(inside, at) {
                 if token.as_str().bytes().any(is_no_word) {
                     found.push(word.start + token.start()..word.start + token.end());
                     at = token.end();
@@ -77,7 +84,8 @@ impl TokenRecogniser {
                 }
             }
         }
-        found.extend(matches(&self.jwt, text, |_| true));
+        let jwt = self.jwt.that_may_match(text);
+        found.extend(jwt.into_iter().flat_map(|jwt| jwt.find_iter(text)).map(|it| it.range()));
         found.extend(self.find_credentials(text));
         found.extend(self.private_keys.find(text));
         merge(found.into_iter().map(|range| (range, Placeholder::Token)).collect())
@@ -87,8 +95,11 @@ impl TokenRecogniser {
     /// word with which another one begins.
     fn find_credentials(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
+        let Some(format) = self.credentials.that_may_match(text) else {
+            return found;
+        };
         let mut at = 0;
-        while let Some(groups) = self.credentials.captures_at(text, at) {
+        while let Some(groups) = format.captures_at(text, at) {
             let Some(whole) = groups.get(0) else {
                 break;
             };
@@ -111,8 +122,11 @@ impl TokenRecogniser {
     pub(super) fn find_short_prefixes(&self, reading: &Reading<'_>) -> Vec<Span> {
         let text = reading.text();
         let mut found = Vec::new();
+        let Some(format) = self.with_digit.that_may_match(text) else {
+            return found;
+        };
         let mut at = 0;
-        while let Some(candidate) = self.with_digit.find_at(text, at) {
+        while let Some(candidate) = format.find_at(text, at) {
             let inside_word = before(text, candidate.start()).is_some_and(char::is_alphabetic);
             if !inside_word && candidate.as_str().bytes().any(|byte| byte.is_ascii_digit()) {
                 found.push((candidate.range(), Placeholder::Token));
@@ -126,19 +140,18 @@ impl TokenRecogniser {
     }
 }
 
-/// A constant pattern as a regular expression.
-#[expect(clippy::expect_used, reason = "the patterns are constants, compiled by every test")]
-pub(super) fn compile(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a valid pattern")
-}
-
-fn matches<'t>(
-    format: &'t Regex,
-    text: &'t str,
-    accept: impl Fn(&str) -> bool + 't,
-) -> impl Iterator<Item = Range<usize>> + 't {
-    let found = format.find_iter(text).filter(move |candidate| accept(candidate.as_str()));
-    found.map(|candidate| candidate.range())
+/// Whether the text holds a word that credentials may follow.
+fn announces_credentials(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_one = |(at, byte): (usize, &u8)| {
+        matches!(byte, b'a' | b'A' | b'b' | b'B')
+            && bytes.get(at..).is_some_and(|tail| {
+                ANNOUNCING.iter().any(|word| {
+                    tail.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
+                })
+            })
+    };
+    bytes.iter().enumerate().any(is_one)
 }
 
 /// A prefix and small letters only may be words: `task-proj-management-dashboard`.

@@ -21,7 +21,7 @@ const BYTES: usize = 96;
 const LONGEST: usize = 15;
 
 /// Words that a value may follow behind a blank.
-const ANNOUNCING: [&[u8]; 3] = [b"authorization", b"bearer", b"basic"];
+pub(super) const ANNOUNCING: [&[u8]; 3] = [b"authorization", b"bearer", b"basic"];
 
 /// The parts of a text, each but the last of `least` bytes and more. Cuts lie within prose that no
 /// value can be in or reach across, at a blank.
