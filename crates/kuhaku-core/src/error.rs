@@ -270,6 +270,10 @@ pub enum ErrorKind {
     CapabilityUnavailable,
     /// A step needs a yes that was not given.
     ConsentRequired,
+    /// What was downloaded is not what was expected.
+    ChecksumMismatch,
+    /// The disk refused to read or write.
+    Storage,
 }
 
 impl Kind for ErrorKind {
@@ -293,6 +297,8 @@ impl Kind for ErrorKind {
             Self::CircuitOpen => "core.circuit_open",
             Self::CapabilityUnavailable => "core.capability_unavailable",
             Self::ConsentRequired => "core.consent_required",
+            Self::ChecksumMismatch => "core.checksum_mismatch",
+            Self::Storage => "core.storage",
         }
     }
 

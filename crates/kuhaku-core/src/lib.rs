@@ -28,6 +28,7 @@
 //! | one record per request | with feature `audit` `AuditLog`, `AuditGuard`, `JsonlSink`, `verify_audit` |
 //! | what is used when the settings leave it open | [`Resolver`], [`CandidateSource`], [`Consent`], [`DecisionMemory`] |
 //! | calls over the network | with feature `http` `HttpClient`, `SseDecoder`, `LineDecoder`, `Resilience`, `Resilient`, `Fallback` |
+//! | downloads, with consent and checked | with feature `http` `Downloader`, `FileDownload`, `Consented`; with `checksum` alone `Sha256` |
 //! | clock, random bytes, metrics, announcements | [`Runtime`] |
 //! | spans, durations, trace ids | [`Stage`], [`TraceId::bind`] |
 //!
@@ -61,6 +62,8 @@ mod resilience;
 mod resolution;
 mod runtime;
 mod settings;
+#[cfg(feature = "checksum")]
+mod sha256;
 mod span_map;
 mod telemetry;
 
@@ -81,8 +84,9 @@ pub use fence::{Fence, Fenced, one_line};
 pub use guard::{Finding, GuardFamily, InjectionGuard, Screening};
 #[cfg(feature = "http")]
 pub use http::{
-    HttpClient, HttpClientBuilder, HttpReply, HttpRequest, HttpStream, LineDecoder, SseDecoder,
-    SseEvent, retry_hint_in_text,
+    Consented, DownloadProgress, Downloaded, Downloader, FileDownload, HttpClient,
+    HttpClientBuilder, HttpReply, HttpRequest, HttpStream, LineDecoder, SseDecoder, SseEvent,
+    retry_hint_in_text,
 };
 pub use ids::{ChunkId, DocumentId, TraceId};
 pub use jiff::Timestamp;
@@ -103,5 +107,7 @@ pub use resolution::{
 };
 pub use runtime::{Announcement, Announcer, Clock, Entropy, MetricsSink, Runtime, RuntimeBuilder};
 pub use settings::{Field, Problems, Section, SettingValue, Sources, UnknownName, Value};
+#[cfg(feature = "checksum")]
+pub use sha256::Sha256;
 pub use span_map::{SpanMap, SpanMapBuilder};
 pub use telemetry::{BoundToTrace, Stage};

@@ -1,4 +1,4 @@
-//! One HTTP client for every external call, and decoders for what it streams.
+//! One HTTP client for every external call, decoders for what it streams, and verified downloads.
 //!
 //! The client has one TLS configuration of its own (D32), reads no proxy from the environment,
 //! never follows a redirect with a body or with secrets, bounds what it reads, and shows of an
@@ -6,6 +6,7 @@
 
 mod address;
 mod client;
+mod download;
 mod failure;
 mod lines;
 mod reply;
@@ -16,6 +17,7 @@ mod stream;
 mod tls;
 
 pub use client::{HttpClient, HttpClientBuilder};
+pub use download::{Consented, DownloadProgress, Downloaded, Downloader, FileDownload};
 pub use lines::LineDecoder;
 pub use reply::HttpReply;
 pub use request::HttpRequest;

@@ -53,6 +53,12 @@ impl HttpStream {
         &self.to
     }
 
+    /// The head alone; what would follow is not read.
+    pub(super) fn into_head(mut self) -> HttpReply {
+        let headers = std::mem::take(self.reply.headers_mut());
+        HttpReply::new(self.reply.status(), headers, Bytes::new(), self.to)
+    }
+
     /// The next bytes; `None` at the end of a complete reply.
     ///
     /// # Errors

@@ -9,8 +9,10 @@
 )]
 
 mod decoders;
+mod downloads;
 mod exchanges;
 mod failures;
+mod hostile_downloads;
 mod redirects;
 mod secrets;
 mod tls;
