@@ -201,6 +201,18 @@ fn limits_hold() {
     assert_eq!(read("{"), Err(Unparsed::Truncated));
 }
 
+/// Judging a value may cost much more than reading it.
+#[test]
+fn a_reply_of_very_many_values_is_not_judged_to_its_end() {
+    let (mut judged, limits) = (0, ReplyLimits::default());
+    let outcome = parse_reply(&"{\"a\": [1]} ".repeat(10_000), &limits, &mut |_| {
+        judged += 1;
+        Verdict::Refused
+    });
+    assert_eq!(outcome, Err(Unparsed::NotAccepted));
+    assert!((100..300).contains(&judged), "{judged}");
+}
+
 #[test]
 fn a_reply_that_is_one_scalar_is_offered() {
     let any = &mut |_: &Value| Verdict::Satisfied;

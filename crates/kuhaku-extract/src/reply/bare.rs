@@ -14,7 +14,9 @@ pub(super) fn value(word: &str, at: usize, repairs: &mut Repairs) -> Value {
         "null" => return Value::Null,
         _ => {}
     }
-    if word.len() <= "undefined".len() {
+    let literal =
+        word.len() <= "undefined".len() && word.starts_with(|c: char| c.is_ascii_alphabetic());
+    if literal {
         let literal = match word.to_ascii_lowercase().as_str() {
             "true" => Some(Value::Bool(true)),
             "false" => Some(Value::Bool(false)),
@@ -59,6 +61,12 @@ fn number(word: &str, at: usize, repairs: &mut Repairs) -> Option<Value> {
     let digit = |place: usize| unsigned.as_bytes().get(place).is_some_and(u8::is_ascii_digit);
     if unsigned.starts_with('0') && digit(1) {
         return None; // 007 is a name of something, not seven
+    }
+    if (1..=18).contains(&unsigned.len()) && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        if first == b'+' {
+            repairs.note(RepairKind::NumberForm, at);
+        }
+        return word.parse::<i64>().ok().map(Value::from);
     }
     let exact = Decimal::parse(word)?;
     let plain = !word.starts_with('+') && digit(0) && !has_open_point(unsigned);

@@ -129,6 +129,8 @@ impl std::error::Error for Unparsed {}
 
 /// How many elements of a list that was refused are shown to the caller one by one.
 const MAX_UNWRAPPED: usize = 16;
+/// How many values of one reply are shown to the caller before the search is given up.
+const MAX_OFFERED: usize = 256;
 
 /// Reads the first value in `text` that `accept` is satisfied with, else the best that it can use.
 ///
@@ -148,7 +150,7 @@ pub fn parse_reply(
         return Err(Unparsed::TooLarge);
     }
     let body = after_reasoning(text);
-    let mut search = Search { text, body, accept, best: None, refused: 0 };
+    let mut search = Search { text, body, accept, best: None, refused: 0, offered: 0 };
     let (mut truncated, mut deep) = (false, false);
     if let Some(value) = bare::whole(text.get(body..).unwrap_or_default())
         && search.offer(value, body..text.len(), Repairs::default())
@@ -157,13 +159,13 @@ pub fn parse_reply(
     }
     // Work on candidates that come to nothing is bounded, so that the whole stays linear.
     let mut spare = text.len().saturating_mul(4).saturating_add(4096);
-    let (mut at, mut rejoin, last_line) = (body, true, text.rfind('\n').unwrap_or(0));
-    while let Some(start) = next_opener(text, at) {
-        let mut reader = Reader::new(text, start, limits.max_depth, last_line);
-        match reader.read(&mut rejoin) {
+    let mut reader = Reader::new(text, limits.max_depth);
+    let (mut at, mut rejoin) = (body, true);
+    while let Some(start) = next_opener(text, at).filter(|_| search.offered < MAX_OFFERED) {
+        match reader.read(start, &mut rejoin) {
             Ok(value) => {
                 at = reader.at();
-                if search.offer(value, start..at, reader.into_repairs()) {
+                if search.offer(value, start..at, reader.repairs()) {
                     return search.done();
                 }
             }
@@ -201,11 +203,13 @@ struct Search<'a> {
     accept: &'a mut dyn FnMut(&Value) -> Verdict,
     best: Option<(u32, Parsed, Repairs)>,
     refused: usize,
+    offered: usize,
 }
 
 impl Search<'_> {
     /// True when the caller is satisfied.
     fn offer(&mut self, value: Value, range: Range<usize>, mut repairs: Repairs) -> bool {
+        self.offered += 1;
         let mut verdict = (self.accept)(&value);
         let mut value = Some(value);
         if verdict == Verdict::Refused {
@@ -216,6 +220,7 @@ impl Search<'_> {
             };
             let mut kept: Option<(u32, Value)> = None;
             for part in parts {
+                self.offered += 1;
                 match (self.accept)(&part) {
                     Verdict::Satisfied => {
                         (verdict, value) = (Verdict::Satisfied, Some(part));

@@ -52,10 +52,10 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// `last_line` is where the last line break of `text` stands.
-    pub(super) fn new(text: &'a str, at: usize, max_depth: usize, last_line: usize) -> Self {
+    pub(super) fn new(text: &'a str, max_depth: usize) -> Self {
         let (repairs, stack) = (Repairs::default(), Vec::new());
-        Self { text, at, max_depth, stack, sure: false, repairs, last_line }
+        let last_line = text.rfind('\n').unwrap_or(0);
+        Self { text, at: 0, max_depth, stack, sure: false, repairs, last_line }
     }
 
     /// Where reading has come to, in bytes of the reply.
@@ -86,8 +86,8 @@ impl<'a> Reader<'a> {
         self.text.len()
     }
 
-    pub(super) fn into_repairs(self) -> Repairs {
-        self.repairs
+    pub(super) fn repairs(&mut self) -> Repairs {
+        std::mem::take(&mut self.repairs)
     }
 
     pub(super) fn rest(&self) -> &'a str {
@@ -114,9 +114,11 @@ impl<'a> Reader<'a> {
         self.repairs.note(kind, at);
     }
 
-    /// Reads the object or list that begins here, and what a brace too many cut off from it; the
+    /// Reads the object or list that begins at `start`, and what a brace too many cut off from it; the
     /// latter only while `rejoin` stands, which falls when it came to nothing: once is cheap.
-    pub(super) fn read(&mut self, rejoin: &mut bool) -> Result<Value, Stop> {
+    pub(super) fn read(&mut self, start: usize, rejoin: &mut bool) -> Result<Value, Stop> {
+        (self.at, self.sure) = (start, false);
+        self.repairs.clear();
         let mut value = self.one()?;
         while let (Value::Object(map), true) = (&mut value, *rejoin) {
             let (end, known) = (self.at, self.repairs.clone());

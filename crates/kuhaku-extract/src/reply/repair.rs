@@ -126,6 +126,10 @@ impl fmt::Display for RepairKind {
 pub(super) struct Repairs(Vec<Repair>);
 
 impl Repairs {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     pub(super) fn note(&mut self, kind: RepairKind, at: usize) {
         match self.0.iter_mut().find(|known| known.kind == kind) {
             Some(known) => known.count += 1,

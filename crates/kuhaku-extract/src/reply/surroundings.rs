@@ -58,13 +58,18 @@ pub(super) fn next_opener(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     while let Some(found) = text.get(at..)?.find(['{', '[']) {
         at += found;
-        let inner = text.get(at + 1..).unwrap_or_default();
-        if text.get(at..)?.starts_with('{') || begins_list(inner) {
+        let begins = if text.get(at..)?.starts_with('{') { begins_object } else { begins_list };
+        if begins(text.get(at + 1..).unwrap_or_default()) {
             return Some(at);
         }
         at += 1;
     }
     None
+}
+
+/// No key begins with a bracket.
+fn begins_object(inner: &str) -> bool {
+    !inner.starts_with(['{', '[', '('])
 }
 
 /// Lists of prose, `[see below]`, are none.
