@@ -21,20 +21,43 @@
 //! - R12: inference runs on threads of its own; a caller's executor is not blocked.
 
 #[cfg(feature = "runtime")]
+mod classifier;
+#[cfg(feature = "runtime")]
 mod device;
+#[cfg(feature = "runtime")]
+mod embedder;
 mod error;
 #[cfg(feature = "runtime")]
 mod library;
 #[cfg(feature = "runtime")]
 mod model;
 #[cfg(feature = "runtime")]
+mod reranker;
+#[cfg(feature = "runtime")]
 mod schedule;
+#[cfg(feature = "runtime")]
+mod settings;
+mod store;
 
 #[cfg(feature = "runtime")]
+pub use classifier::{OnnxClassifier, OnnxClassifierBuilder, TextWindows, WindowedClassifier};
+#[cfg(feature = "runtime")]
 pub use device::Device;
+#[cfg(feature = "runtime")]
+pub use embedder::{Family, LongText, OnnxEmbedder, OnnxEmbedderBuilder, Pooling};
 pub use error::{Error, ErrorKind, Result};
 pub use kuhaku_core::{Embedder, Probability, Reranker, TextClassifier};
 #[cfg(feature = "runtime")]
 pub use library::{OnnxRuntime, RUNTIME_LIBRARY};
 #[cfg(feature = "runtime")]
 pub use model::ModelFolder;
+#[cfg(feature = "runtime")]
+pub use reranker::{Judged, LongPassage, OnnxReranker, OnnxRerankerBuilder, Ranked};
+#[cfg(feature = "runtime")]
+pub use settings::OnnxSettings;
+pub use store::{
+    DEFAULT_EMBEDDER, FileCheck, KnownFile, KnownModel, ModelKind, ModelStatus, ModelStore,
+    RUNTIME_NAME, RUNTIME_VERSION, StoreSettings, StoredModel, SumSource, Verdict, known_models,
+};
+#[cfg(feature = "download")]
+pub use store::{PlannedFile, PullPlan, PullProgress, Puller};
