@@ -28,13 +28,13 @@ pub enum ExtractionStatus {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Provenance {
-    /// It stands in this text, and its evidence says where.
+    /// It was taken from this text; whether the text states it, evidence says.
     Source,
     /// It was known from an earlier turn.
     Prior,
     /// The schema gives it when the text says nothing.
     Default,
-    /// It stands in this text and replaces another from an earlier turn.
+    /// It was taken from this text and replaces another from an earlier turn.
     Corrected,
 }
 

@@ -14,8 +14,9 @@ use crate::settings::problem::Problems;
 
 const PREFIX: &str = "KUHAKU_";
 
-/// A section and a field; whatever is deeper is part of the field's name, which then is unknown.
-const DEPTH: usize = 2;
+/// A section, perhaps one within it, and a field; whatever is deeper is part of the field's name, which
+/// then is unknown.
+const DEPTH: usize = 3;
 
 /// Names under the prefix that are not settings: `TEST` and `BENCH` belong to the test suites.
 const RESERVED: [&str; 2] = ["KUHAKU_TEST_", "KUHAKU_BENCH_"];
@@ -406,6 +407,30 @@ mod tests {
         let sources = Sources::new().env([(name.as_str(), "1")]);
         assert_eq!(SampleSettings::load(&sources).unwrap().top_k, 4);
         assert_eq!(sources.unknown_names(&[("sample", SampleSettings::fields())], &[]).len(), 1);
+    }
+
+    crate::settings! {
+        /// A section within a section.
+        struct InnerSettings in "sample.inner" {
+            /// A switch.
+            on: bool = false;
+        }
+    }
+
+    #[test]
+    fn a_section_within_another_has_the_same_sources() {
+        let folder = tempfile::tempdir().unwrap();
+        let toml = folder.path().join("kuhaku.toml");
+        std::fs::write(&toml, "[sample.inner]\non = true\n").unwrap();
+        let file = Sources::new().toml(&toml).unwrap();
+        assert!(InnerSettings::load(&file).unwrap().on);
+        let off = file.clone().env([("KUHAKU_SAMPLE__INNER__ON", "no"), ("KUHAKU_SAMPLE__ON", "1")]);
+        assert!(!InnerSettings::load(&off).unwrap().on);
+        assert!(SampleSettings::load(&off).unwrap().on);
+        assert!(InnerSettings::load(&off.clone().set("sample.inner.on", true)).unwrap().on);
+        let sections =
+            [("sample", SampleSettings::fields()), ("sample.inner", InnerSettings::fields())];
+        assert!(off.unknown_names(&sections, &[]).is_empty());
     }
 
     /// CFG-10

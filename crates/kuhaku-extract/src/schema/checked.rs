@@ -1,6 +1,6 @@
 //! What a check of a value against a schema found.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Kind;
@@ -33,7 +33,7 @@ impl Checked {
 }
 
 /// A value that was read leniently.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Coerced {
     /// Where.
@@ -45,7 +45,7 @@ pub struct Coerced {
 }
 
 /// A required value that is absent, or null where null is not allowed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Missing {
     /// Where it belongs.
