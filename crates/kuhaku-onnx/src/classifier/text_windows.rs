@@ -68,9 +68,8 @@ impl TextWindows {
         let mut borders: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         let length = borders.len();
         borders.push(text.len());
-        let slice = |from: usize, to: usize| {
-            text.get(*borders.get(from)?..*borders.get(to.min(length))?)
-        };
+        let slice =
+            |from: usize, to: usize| text.get(*borders.get(from)?..*borders.get(to.min(length))?);
         if length <= self.window.get() {
             return vec![text];
         }
@@ -89,7 +88,9 @@ impl TextWindows {
             let fitting = fitting(sentences.iter().skip(first), self.window.get());
             let Some(last) = fitting.checked_sub(1).map(|more| first + more) else {
                 // Longer than a window.
-                windows.extend(text.get(start.from..start.to).map(|long| self.cut(long)).unwrap_or_default());
+                windows.extend(
+                    text.get(start.from..start.to).map(|long| self.cut(long)).unwrap_or_default(),
+                );
                 first += 1;
                 continue;
             };
@@ -206,9 +207,8 @@ mod tests {
         let payload = format!("{payload:x<150}");
         let before = format!("{}. ", "a".repeat(178));
         let text = format!("{before}{payload} {}", "The cat sat on the mat. ".repeat(20));
-        let whole = |windows: TextWindows| {
-            windows.of(&text).iter().any(|window| window.contains(&payload))
-        };
+        let whole =
+            |windows: TextWindows| windows.of(&text).iter().any(|window| window.contains(&payload));
         assert_eq!(text.find(&payload), Some(180));
         assert!(!whole(TextWindows::characters(300, 100).unwrap()));
         assert!(whole(TextWindows::sentences(300, 100).unwrap()));
