@@ -80,7 +80,7 @@ impl From<ErrorKind> for kuhaku_core::ErrorKind {
     fn from(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::Core(kind) => kind,
-            _ => Self::CapabilityUnavailable,
+            _ => Self::Unavailable,
         }
     }
 }

@@ -104,7 +104,7 @@ impl OnnxRuntime {
 
     /// The devices that models can run on, the best first; the processor is always the last.
     pub fn devices(&self) -> Vec<Device> {
-        Device::present().collect()
+        Device::present(self).collect()
     }
 
     pub(crate) fn environment(&self) -> &Environment {

@@ -60,10 +60,10 @@ impl ModelFolder {
         let json = json(&path)?.ok_or_else(|| unusable(&path, "there is no such file"))?;
         let mut config = ModelConfig::of(&json);
         if let Some(json) = self::json(&self.folder.join("sentence_bert_config.json"))? {
-            config.limit(&json["max_seq_length"]);
+            config.limit(json.get("max_seq_length"));
         }
         if let Some(json) = self::json(&self.folder.join("tokenizer_config.json"))? {
-            config.limit(&json["model_max_length"]);
+            config.limit(json.get("model_max_length"));
         }
         config.pooling = self::json(&self.folder.join("1_Pooling").join("config.json"))?;
         Ok(config)
@@ -115,8 +115,9 @@ impl ModelConfig {
         }
     }
 
-    fn limit(&mut self, longest: &Value) {
-        if let Some(longest) = longest.as_u64().and_then(|n| usize::try_from(n).ok()) {
+    fn limit(&mut self, longest: Option<&Value>) {
+        if let Some(longest) = longest.and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok())
+        {
             self.longest = self.longest.min(longest.max(1));
         }
     }
@@ -161,9 +162,9 @@ mod tests {
                           "pad_token_id": 1});
         assert_eq!(ModelConfig::of(&xlmr).longest, 512);
         let mut none = ModelConfig::of(&json!({}));
-        none.limit(&json!(1e30));
+        none.limit(Some(&json!(1e30)));
         assert_eq!(none.longest, 512);
-        none.limit(&json!(256));
+        none.limit(Some(&json!(256)));
         assert_eq!(none.longest, 256);
     }
 

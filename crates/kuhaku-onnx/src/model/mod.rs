@@ -34,6 +34,7 @@ pub(crate) struct Model {
     tokenizer: Arc<TextTokenizer>,
     config: ModelConfig,
     device: Device,
+    threads: usize,
     width: usize,
     grouping: OnceCell<Grouping>,
 }
@@ -43,6 +44,7 @@ impl fmt::Debug for Model {
         f.debug_struct("Model")
             .field("pool", &self.pool)
             .field("device", &self.device)
+            .field("threads_per_session", &self.threads)
             .field("width", &self.width)
             .finish_non_exhaustive()
     }
@@ -63,14 +65,14 @@ impl Model {
         head: Head,
         options: &Options,
     ) -> Result<Self> {
-        let device = options.device.resolve()?;
+        let device = options.device.resolve(runtime)?;
         let mut config = folder.config()?;
         let file = folder.tokenizer_file();
         let tokenizer = TextTokenizer::open(&file, &config)?;
         config.pad = config.pad.or_else(|| tokenizer.pad());
+        let threads = options.threads_per_session();
         let mut sessions = Vec::new();
         for _ in 0..options.sessions.max(1) {
-            let threads = options.threads_per_session();
             sessions.push(Session::open(runtime, folder, &config, head, device, threads)?);
         }
         let mut width = 0;
@@ -88,7 +90,7 @@ impl Model {
         }
         let pool = Pool::new(sessions, options.batch_tokens)?;
         let tokenizer = Arc::new(tokenizer);
-        Ok(Self { pool, tokenizer, config, device, width, grouping: OnceCell::new() })
+        Ok(Self { pool, tokenizer, config, device, threads, width, grouping: OnceCell::new() })
     }
 
     /// What its files say.

@@ -59,8 +59,8 @@ enum Task {
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
-            .field("threads", &self.threads.len())
-            .field("budget", &self.budget)
+            .field("sessions", &self.threads.len())
+            .field("batch_tokens", &self.budget)
             .finish_non_exhaustive()
     }
 }

@@ -1,0 +1,211 @@
+//! How fast the embedder is beside Python's onnxruntime on the same model in the same run, and what
+//! it leaves of the processor to others (D40). Meant for release mode and a machine without other
+//! work.
+
+#![cfg(feature = "runtime")]
+
+mod real;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use kuhaku_core::Embedder;
+use kuhaku_onnx::{Family, LongText, OnnxEmbedder};
+use real::scripts::english;
+use real::{E5, MINILM, Python, builder, memory, open};
+
+/// Text lengths in words: mostly short, some long, in no order.
+fn mixed(texts: usize) -> Vec<String> {
+    english((0..texts).map(|at| match at % 8 {
+        0 => 120 + at * 29 % 60,
+        1 | 2 => 40 + at * 31 % 40,
+        _ => 5 + at * 37 % 20,
+    }))
+}
+
+fn parts(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
+}
+
+fn plain(model: &str, file: &str) -> Option<OnnxEmbedder> {
+    open(builder(model, file)?.family(Family::Plain).threads(2))
+}
+
+fn middle(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
+
+/// Runs both in turn; the ratio of Python's time to ours per round, of which the middle one counts.
+async fn ratio(
+    embedder: &OnnxEmbedder,
+    python: &mut Python,
+    texts: &[String],
+    rounds: usize,
+) -> f64 {
+    let parts = parts(texts);
+    let mut ratios = Vec::new();
+    for _ in 0..rounds {
+        let start = Instant::now();
+        embedder.embed_documents(&parts).await.unwrap();
+        let ours = start.elapsed().as_secs_f64();
+        ratios.push(python.seconds(texts) / ours);
+    }
+    println!("  ratios {ratios:.3?}");
+    middle(ratios)
+}
+
+#[tokio::test]
+async fn measured_throughput_beside_python() {
+    for (model, file) in [(E5, "model.onnx"), (MINILM, "model_fp32.onnx")] {
+        let Some(embedder) = plain(model, file) else { return };
+        let Some(mut python) = Python::open(model, file, 2) else { return };
+        embedder.is_batch_invariant().await.unwrap();
+        python.seconds(&mixed(8));
+        let equal = ratio(&embedder, &mut python, &english(vec![60; 128]), 5).await;
+        let mixed = ratio(&embedder, &mut python, &mixed(160), 5).await;
+        println!("{model}/{file}: {equal:.2} times Python at equal lengths, {mixed:.2} at mixed");
+        assert!(equal >= 1.0, "{model}: {equal} at equal lengths");
+        assert!(mixed >= 1.3, "{model}: {mixed} at mixed lengths");
+    }
+}
+
+#[tokio::test]
+async fn measured_latency_of_a_query_beside_python() {
+    for (model, file) in [(E5, "model.onnx"), (MINILM, "model_fp32.onnx")] {
+        let Some(embedder) = plain(model, file) else { return };
+        let Some(mut python) = Python::open(model, file, 2) else { return };
+        let queries = english((0..60).map(|at| 4 + at % 12));
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for query in &queries {
+            let start = Instant::now();
+            embedder.embed_query(query).await.unwrap();
+            ours.push(start.elapsed().as_secs_f64());
+            theirs.push(python.seconds(std::slice::from_ref(query)));
+        }
+        let (ours, theirs) = (middle(ours), middle(theirs));
+        println!(
+            "{model}/{file}: a query takes {:.2} ms, Python {:.2} ms",
+            ours * 1e3,
+            theirs * 1e3
+        );
+        assert!(ours <= theirs * 1.05, "{model}: {ours} s beside {theirs} s");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn measured_memory_beside_python() {
+    let before = memory("VmRSS");
+    let Some(embedder) = plain(E5, "model.onnx") else { return };
+    let Some(mut python) = Python::open(E5, "model.onnx", 2) else { return };
+    let opened = memory("VmRSS") - before;
+    let (python_opened, _) = python.memory();
+    let texts = mixed(160);
+    embedder.embed_documents(&parts(&texts)).await.unwrap();
+    python.seconds(&texts);
+    let worked = memory("VmRSS") - before;
+    let (python_worked, _) = python.memory();
+    let mb = |bytes: u64| bytes >> 20;
+    println!(
+        "open: {} MB beside {} MB; after work: {} MB beside {} MB",
+        mb(opened),
+        mb(python_opened),
+        mb(worked),
+        mb(python_worked)
+    );
+    assert!(opened as f64 <= python_opened as f64 * 1.1);
+    assert!(worked as f64 <= python_worked as f64 * 1.1);
+}
+
+/// How late a timer is at worst, and what share of its ticks is later than 5 ms, while `busy` is.
+async fn lateness(busy: &AtomicBool) -> (f64, f64) {
+    let (mut worst, mut late, mut ticks) = (0.0f64, 0u32, 0u32);
+    while busy.load(Ordering::Relaxed) {
+        let start = Instant::now();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let delay = start.elapsed().as_secs_f64() * 1e3 - 10.0;
+        worst = worst.max(delay);
+        late += u32::from(delay > 5.0);
+        ticks += 1;
+    }
+    (worst, f64::from(late) / f64::from(ticks.max(1)))
+}
+
+/// R12. Beside it the same with as many threads that only count, which no executor can do anything
+/// about.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn measured_delay_of_a_timer_beside_200_callers() {
+    let Some(embedder) = plain(E5, "model.onnx") else { return };
+    let embedder = Arc::new(embedder);
+    embedder.is_batch_invariant().await.unwrap();
+    let busy = Arc::new(AtomicBool::new(true));
+    let timer = tokio::spawn({
+        let busy = Arc::clone(&busy);
+        async move { lateness(&busy).await }
+    });
+    let callers: Vec<_> = (0..200)
+        .map(|caller| {
+            let embedder = Arc::clone(&embedder);
+            tokio::spawn(async move {
+                let texts = english([10 + caller % 20, 20]);
+                embedder.embed_documents(&parts(&texts)).await.unwrap().len()
+            })
+        })
+        .collect();
+    for caller in callers {
+        assert_eq!(caller.await.unwrap(), 2);
+    }
+    busy.store(false, Ordering::Relaxed);
+    let (worst, late) = timer.await.unwrap();
+    let busy = Arc::new(AtomicBool::new(true));
+    let counting: Vec<_> = (0..2)
+        .map(|_| {
+            let busy = Arc::clone(&busy);
+            std::thread::spawn(move || while busy.load(Ordering::Relaxed) {})
+        })
+        .collect();
+    let timer = tokio::spawn({
+        let busy = Arc::clone(&busy);
+        async move { lateness(&busy).await }
+    });
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    busy.store(false, Ordering::Relaxed);
+    let (worst_counting, late_counting) = timer.await.unwrap();
+    counting.into_iter().for_each(|thread| thread.join().unwrap());
+    println!(
+        "timer: at worst {worst:.1} ms late, {:.1} % of ticks over 5 ms; beside two counting \
+         threads {worst_counting:.1} ms, {:.1} %",
+        late * 100.0,
+        late_counting * 100.0
+    );
+    assert!(late <= late_counting.max(0.01), "{late} of the ticks");
+}
+
+#[tokio::test]
+async fn measured_a_word_of_a_megabyte() {
+    for model in [E5, MINILM] {
+        let windows = LongText::Windows { overlap: 16 };
+        let Some(builder) = builder(model, "model.onnx") else { return };
+        let embedder = open(builder.long_text(windows)).unwrap();
+        let start = Instant::now();
+        let tokens = embedder.tokens(&"x".repeat(1 << 20)).unwrap().len();
+        println!("{model}: a word of a megabyte is {tokens} tokens after {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(10));
+        assert_eq!(embedder.embed_query(&"x".repeat(1 << 16)).await.unwrap().len(), 384);
+    }
+}
+
+#[tokio::test]
+async fn measured_100_000_texts_in_one_call() {
+    let Some(embedder) = plain(MINILM, "model_fp32.onnx") else { return };
+    let texts: Vec<&str> = (0..100_000).map(|at| if at % 2 == 0 { "a" } else { "" }).collect();
+    let start = Instant::now();
+    let vectors = embedder.embed_documents(&texts).await.unwrap();
+    println!("100,000 texts of 2 or 3 tokens in {:?}", start.elapsed());
+    assert_eq!(vectors.len(), 100_000);
+    assert_eq!(vectors[0], vectors[99_998]);
+    assert_eq!(vectors[1], vectors[99_999]);
+    assert_ne!(vectors[0], vectors[1]);
+}
