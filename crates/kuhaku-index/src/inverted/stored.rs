@@ -105,14 +105,14 @@ impl Segment {
             Some(letters.to_vec())
         })?;
         let letters = String::from_utf8(letters.concat()).ok()?;
-        let mut numbers = || reader.list(4, number);
+        let mut numbers = || reader.fixed(u32::from_le_bytes);
         let terms = Terms { letters, ends: numbers()? };
         let term_runs = numbers()?;
         let (starts, held_by, block_starts) = (numbers()?, numbers()?, numbers()?);
         let (chunk_terms, forward) = (numbers()?, numbers()?);
         let runs =
             reader.list(8, |bytes| Some(Run { class: number(bytes)?, start: number(bytes)? }))?;
-        let tfs = reader.list(4, frequencies)?;
+        let tfs = reader.fixed(of_bytes)?;
         let blocks = reader.list(20, |bytes| {
             let (last, most) = (number(bytes)?, frequencies(bytes)?);
             Some(Block { last, most, least: lengths(bytes)? })
@@ -157,10 +157,13 @@ fn put_frequencies(tf: Frequencies, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&[tf.heading, tf.extra, low, high]);
 }
 
+fn of_bytes([heading, extra, low, high]: [u8; 4]) -> Frequencies {
+    Frequencies { heading, extra, body: u16::from_le_bytes([low, high]) }
+}
+
 #[inline]
 fn frequencies(bytes: &mut &[u8]) -> Option<Frequencies> {
-    let [heading, extra, low, high] = array(bytes)?;
-    Some(Frequencies { heading, extra, body: u16::from_le_bytes([low, high]) })
+    array(bytes).map(of_bytes)
 }
 
 fn put_tags(tags: &AccessTags, bytes: &mut Vec<u8>) {

@@ -129,11 +129,7 @@ impl Reader {
         size: usize,
         mut take: impl FnMut(&mut &[u8]) -> Option<T>,
     ) -> Option<Vec<T>> {
-        let count = u64::from_le_bytes(self.block()?.try_into().ok()?);
-        if count.checked_mul(size.max(1) as u64)? > self.left {
-            return None;
-        }
-        let count = usize::try_from(count).ok()?;
+        let count = self.count(size)?;
         let mut elements = Vec::with_capacity(count);
         while elements.len() < count {
             let mut bytes = self.block().filter(|bytes| !bytes.is_empty())?;
@@ -142,6 +138,32 @@ impl Reader {
             }
         }
         (elements.len() == count).then_some(elements)
+    }
+
+    /// A list of elements of `N` bytes each, as [`Writer::list`] writes it.
+    pub(crate) fn fixed<const N: usize, T>(
+        &mut self,
+        take: impl Fn([u8; N]) -> T,
+    ) -> Option<Vec<T>> {
+        let count = self.count(N)?;
+        let mut elements = Vec::with_capacity(count);
+        while elements.len() < count {
+            let (whole, rest) = self.block()?.as_chunks::<N>();
+            if whole.is_empty() || !rest.is_empty() {
+                return None;
+            }
+            elements.extend(whole.iter().map(|bytes| take(*bytes)));
+        }
+        (elements.len() == count).then_some(elements)
+    }
+
+    /// How many elements a list has, unless so many of `size` bytes or more cannot be there.
+    fn count(&mut self, size: usize) -> Option<usize> {
+        let count = u64::from_le_bytes(self.block()?.try_into().ok()?);
+        if count.checked_mul(size.max(1) as u64)? > self.left {
+            return None;
+        }
+        usize::try_from(count).ok()
     }
 
     /// Ends reading; none when the file goes on.

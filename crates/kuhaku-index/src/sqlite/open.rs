@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kuhaku_core::Runtime;
 use sqlx::Connection as _;
+use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous};
 
 use super::create::make;
@@ -76,22 +77,10 @@ impl SqliteIndex {
             private::folder(&options.directory).map_err(|error| disk(tried(), error))?;
             make(&options).await?;
         }
-        let with = access(&options.directory, &options.runtime, &tried()).await?;
+        let (with, mut connection) = access(&options.directory, &options.runtime, &tried()).await?;
         // Before anything is read, so that nothing of it is deleted by who thinks to be alone.
         let presence = Presence::announce(&options.directory).await?;
-        let pool = SqlitePoolOptions::new()
-            .max_connections(CONNECTIONS)
-            .test_before_acquire(false)
-            // SQLite ends a transaction by itself when the disk fails it; sqlx then never begins
-            // another on that connection.
-            .before_acquire(|connection, _| {
-                let usable = !connection.is_in_transaction();
-                Box::pin(async move { Ok(usable) })
-            })
-            .connect_with(with)
-            .await
-            .map_err(|error| storage(tried(), error))?;
-        let mut reading = pool.begin().await.map_err(|error| storage(tried(), error))?;
+        let mut reading = connection.begin().await.map_err(|error| storage(tried(), error))?;
         let meta = schema::read(&mut reading, &tried()).await?;
         let Meta { fingerprint, id_key, commit, .. } = meta.clone();
         options.fingerprint.check(&fingerprint)?;
@@ -103,7 +92,10 @@ impl SqliteIndex {
             )
             .next("leave the id key out, or make a new index with it"));
         }
-        let kept = kept(&options.directory, meta, options.seeded).await?;
+        // The first connection of the pool is ready by the time that the snapshot is read.
+        let (kept, pool) =
+            tokio::join!(kept(&options.directory, meta, options.seeded), connections(with));
+        let (kept, pool) = (kept?, pool.map_err(|error| storage(tried(), error))?);
         let snapshot = kept.as_ref().map(|(_, mark)| mark.clone());
         let (generation, shown) = match kept {
             Some(kept) => kept,
@@ -128,6 +120,8 @@ impl SqliteIndex {
         // What was committed since the snapshot.
         index.catch_up(&mut reading).await?;
         reading.rollback().await.map_err(|error| storage(tried(), error))?;
+        // Not the last one, so that SQLite's files beside the database stay for those of the pool.
+        connection.close().await.map_err(|error| storage(tried(), error))?;
         Ok(index)
     }
 
@@ -142,6 +136,21 @@ impl SqliteIndex {
         self.pool.close().await;
         self.presence.leave();
     }
+}
+
+/// Connections for reading texts, of which the first is made.
+async fn connections(with: SqliteConnectOptions) -> sqlx::Result<SqlitePool> {
+    SqlitePoolOptions::new()
+        .max_connections(CONNECTIONS)
+        .test_before_acquire(false)
+        // SQLite ends a transaction by itself when the disk fails it; sqlx then never begins
+        // another on that connection.
+        .before_acquire(|connection, _| {
+            let usable = !connection.is_in_transaction();
+            Box::pin(async move { Ok(usable) })
+        })
+        .connect_with(with)
+        .await
 }
 
 /// Reads all that searching needs: what the caller's transaction sees.
@@ -171,12 +180,13 @@ pub(super) fn find(file: &Path, tried: &str) -> Result<Found> {
     }
 }
 
-/// Recognises the file, brings it up to date, and finds out how it can be read.
+/// Recognises the file, brings it up to date, and finds out how it can be read. The connection reads it
+/// so.
 pub(super) async fn access(
     folder: &Path,
     runtime: &Runtime,
     tried: &str,
-) -> Result<SqliteConnectOptions> {
+) -> Result<(SqliteConnectOptions, SqliteConnection)> {
     let file = folder.join(FILE);
     let mut with = connect(&file);
     let (mut connection, version) = match recognised(&with, tried).await {
@@ -190,8 +200,7 @@ pub(super) async fn access(
     if version < migrate::VERSION {
         migrate::migrate(&mut connection, folder, runtime).await?;
     }
-    connection.close().await.map_err(|error| storage(tried.to_owned(), error))?;
-    Ok(with)
+    Ok((with, connection))
 }
 
 async fn recognised(with: &SqliteConnectOptions, tried: &str) -> Result<(SqliteConnection, i64)> {

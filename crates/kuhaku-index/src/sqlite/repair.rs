@@ -71,8 +71,7 @@ impl SqliteIndex {
         let _lock = WriteLock::acquire(folder)?;
         let presence = Presence::announce(folder).await?;
         let Some(_alone) = presence.alone()? else { return Err(locked(tried)) };
-        let with = access(folder, runtime, &tried).await?;
-        let mut old = SqliteConnection::connect_with(&with).await.map_err(failed)?;
+        let (_, mut old) = access(folder, runtime, &tried).await?;
         let before = inspect(&mut old, Depth::Full).await?;
         if before.is_sound() {
             return Ok(Repair { kept: before.documents, ..Repair::default() });

@@ -79,8 +79,7 @@ impl SqliteIndex {
         if find(&folder.join(FILE), &tried)? == Found::Nothing {
             return Err(missing(folder, tried));
         }
-        let with = access(folder, &options.runtime, &tried).await?;
-        let mut connection = SqliteConnection::connect_with(&with).await.map_err(failed)?;
+        let (_, mut connection) = access(folder, &options.runtime, &tried).await?;
         let verification = inspect(&mut connection, depth).await?;
         connection.close().await.map_err(failed)?;
         Ok(verification)
