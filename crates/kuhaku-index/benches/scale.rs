@@ -102,10 +102,13 @@ fn durable(name: &str, corpus: &Scale, documents: usize, scope: &Scope) {
     runtime.block_on(async {
         let index = SqliteIndex::open(options().create(true)).await.unwrap();
         let start = Instant::now();
+        let mut slowest = Duration::ZERO;
         for batch in batches {
+            let start = Instant::now();
             index.apply(batch).await.unwrap();
+            slowest = slowest.max(start.elapsed());
         }
-        println!("  indexing: {:.2?}", start.elapsed());
+        println!("  indexing: {:.2?}, the slowest batch {slowest:.2?}", start.elapsed());
         let start = Instant::now();
         index.close().await;
         println!("  closing: {:.2?}", start.elapsed());

@@ -60,8 +60,8 @@ impl Part {
     }
 }
 
-/// One consistent state of the index. Immutable.
-#[derive(Debug, Default)]
+/// One consistent state of the index. Immutable; a clone shares its parts.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Generation {
     pub(crate) parts: Vec<Part>,
     pub(crate) number: u64,

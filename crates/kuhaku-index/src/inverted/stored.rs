@@ -239,10 +239,11 @@ mod tests {
     use crate::document::{ChunkRecord, DocumentRecord};
     use crate::fingerprint::{Language, Tokenizer};
     use crate::plan::resident;
+    use crate::snapshot::Pace;
 
     fn bytes(generation: &Generation) -> Vec<u8> {
         let file = tempfile::tempfile().unwrap();
-        let mut writer = Writer::new(file);
+        let mut writer = Writer::paced(file, Pace::default());
         generation.encode(&mut writer).unwrap();
         let mut file = writer.finish().unwrap();
         let mut bytes = Vec::new();

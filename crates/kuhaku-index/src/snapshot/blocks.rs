@@ -7,6 +7,8 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 
+use super::Pace;
+
 /// Bytes of a block, at most; elements of lists are not parted.
 pub(crate) const BLOCK: usize = 1 << 18;
 
@@ -37,16 +39,18 @@ pub(crate) struct Writer {
     file: File,
     place: u64,
     bytes: Vec<u8>,
+    pace: Pace,
 }
 
 impl Writer {
     /// Begins at the place of the file.
-    pub(crate) fn new(file: File) -> Self {
-        Self { file, place: 0, bytes: Vec::with_capacity(BLOCK) }
+    pub(crate) fn paced(file: File, pace: Pace) -> Self {
+        Self { file, place: 0, bytes: Vec::with_capacity(BLOCK), pace }
     }
 
     /// Writes a block.
     pub(crate) fn block(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.pace.step()?;
         let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
         self.file.write_all(&length.to_le_bytes())?;
         self.file.write_all(&checksum(self.place, bytes).to_le_bytes())?;

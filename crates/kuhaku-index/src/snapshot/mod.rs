@@ -4,16 +4,22 @@
 //! if it were not there.
 
 mod blocks;
+mod draft;
+mod pace;
 mod values;
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::fingerprint::Fingerprint;
 use crate::inverted::Generation;
 
 pub(crate) use blocks::{Reader, Writer};
+pub(crate) use draft::Draft;
+#[cfg(test)]
+pub(crate) use pace::Disk;
+pub(crate) use pace::Pace;
 pub(crate) use values::{array, number, put_number, put_word, word};
 
 /// What the file begins with; the last byte is the version of the format.
@@ -26,50 +32,36 @@ pub(crate) fn path(folder: &Path) -> PathBuf {
     folder.join(NAME)
 }
 
-/// Writes a snapshot of a generation beside the one that is there, and moves it into its place.
-/// `mark` tells which transaction the generation shows. Several processes may try at once: one wins.
-pub(crate) fn write(
-    generation: &Generation,
-    mark: &[u8],
-    fingerprint: &Fingerprint,
-    folder: &Path,
-    create: impl FnOnce(&Path) -> io::Result<File>,
-) -> io::Result<()> {
-    remove_drafts(folder);
-    let draft = folder.join(format!("{NAME}-{}", std::process::id()));
-    let written = (|| {
-        let mut file = create(&draft)?;
-        file.set_len(0)?;
-        file.write_all(&MAGIC)?;
-        let mut writer = Writer::new(file);
-        writer.block(mark)?;
-        writer.block(&shape(fingerprint))?;
-        generation.encode(&mut writer)?;
-        writer.finish()?;
-        fs::rename(&draft, path(folder))
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    written
-}
-
-/// What killed processes have left, or what another is writing just now, which then fails to move it.
-fn remove_drafts(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let rest = name.to_str().and_then(|name| name.strip_prefix(NAME));
-        if rest.is_some_and(|rest| rest.starts_with('-')) {
-            let _ = fs::remove_file(entry.path());
+/// Removes what killed processes have left of drafts. Those of processes that live are locked.
+pub(crate) fn sweep(folder: &Path) {
+    for (path, is_file) in drafts(folder) {
+        // Opening a pipe waits for a writer, perhaps for ever.
+        if is_file && File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_file(path);
         }
     }
 }
 
-/// Removes the snapshot of the index in a folder, and what is left of attempts at one.
+/// Removes the snapshot of the index in a folder, and all drafts.
 pub(crate) fn remove(folder: &Path) -> io::Result<()> {
-    remove_drafts(folder);
-    match fs::remove_file(path(folder)) {
+    draft::remove_all(folder)?;
+    gone(fs::remove_file(path(folder)))
+}
+
+/// The files of drafts in a folder, and whether each is a regular one.
+fn drafts(folder: &Path) -> Vec<(PathBuf, bool)> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let is_draft = |name: &str| name.strip_prefix(NAME).is_some_and(|rest| rest.starts_with('-'));
+    let files = entries.flatten().filter_map(|entry| {
+        let kind = entry.file_type().ok().filter(|kind| !kind.is_dir())?;
+        entry.file_name().to_str().is_some_and(is_draft).then(|| (entry.path(), kind.is_file()))
+    });
+    files.collect()
+}
+
+/// What is not there needs no removing.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }

@@ -88,10 +88,12 @@ impl SqliteIndex {
         fs::File::open(&file).and_then(|file| file.sync_all()).map_err(unusable)?;
         private::settle(&site.0).map_err(unusable)?;
         let bytes = private::size(&file);
-        // Some systems move no folder with an open file in it.
-        drop(lock);
+        // Elsewhere no folder is moved with an open file in it; there, another backup to the same place
+        // may take this one for a leftover in the moment between.
+        let lock = cfg!(unix).then_some(lock);
         // On Unix this would take the place of an empty folder made since; that is harmless.
         fs::rename(&site.0, folder).map_err(unusable)?;
+        drop(lock);
         if let Some(above) = folder.parent().filter(|above| !above.as_os_str().is_empty()) {
             private::settle(above).map_err(unusable)?;
         }

@@ -47,8 +47,10 @@ impl SqliteIndex {
     /// # Errors
     /// [`crate::ErrorKind::Locked`] while another writes; [`crate::ErrorKind::Storage`] from the disk.
     pub async fn compact(&self) -> Result<Compaction> {
-        let _writing = self.writer.lock().await;
+        let mut writer = self.writer.lock().await;
         let _lock = WriteLock::acquire(&self.directory)?;
+        // It holds what is about to be erased.
+        writer.kept.stop().await;
         let before = self.bytes();
         let purged = self.purge(&self.pins.rows(), usize::MAX).await?;
         let mut connection = self.connection().await?;
@@ -60,7 +62,7 @@ impl SqliteIndex {
             }
         }
         // Before the database is packed, so that a snapshot from before is not trusted after it.
-        self.keep_cleaned().await?;
+        self.keep_cleaned(&mut writer.kept).await?;
         sqlx::raw_sql("VACUUM").execute(&mut *connection).await.map_err(failed)?;
         let _: (i64, i64, i64) = sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)")
             .fetch_one(&mut *connection)

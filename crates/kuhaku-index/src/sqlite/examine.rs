@@ -1,6 +1,5 @@
 //! Looking at stored documents one by one, past damage.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use sqlx::SqliteConnection;
@@ -30,70 +29,6 @@ pub(super) fn undamaged<T>(outcome: sqlx::Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Numbers of rows looked up at once, and tried one by one where that fails.
-const PAGE: i64 = 256;
-
-/// The rows of documents in ascending order, those that are retired left out.
-#[derive(Debug)]
-pub(super) struct Rows {
-    retired: HashSet<i64>,
-    /// Where to go on; nothing at the end.
-    next: Option<i64>,
-    last: i64,
-}
-
-impl Rows {
-    /// Nothing when it cannot be told which documents are there and which are removed.
-    pub(super) async fn new(connection: &mut SqliteConnection) -> Result<Option<Self>> {
-        let retired: sqlx::Result<Vec<i64>> =
-            sqlx::query_scalar("SELECT document FROM retired").fetch_all(&mut *connection).await;
-        let last: sqlx::Result<Option<i64>> =
-            sqlx::query_scalar("SELECT seq FROM sqlite_sequence WHERE name = 'documents'")
-                .fetch_optional(&mut *connection)
-                .await;
-        let (Some(retired), Some(last)) = (undamaged(retired)?, undamaged(last)?) else {
-            return Ok(None);
-        };
-        let retired = HashSet::from_iter(retired);
-        Ok(Some(Self { retired, next: Some(1), last: last.unwrap_or_default() }))
-    }
-
-    pub(super) fn retired(&self) -> u64 {
-        self.retired.len() as u64
-    }
-
-    /// The highest number that a row has had.
-    pub(super) fn last(&self) -> i64 {
-        self.last
-    }
-
-    /// The next few; where the table is damaged, numbers that may be rows. None at the end.
-    pub(super) async fn next(
-        &mut self,
-        connection: &mut SqliteConnection,
-    ) -> Result<Option<Vec<i64>>> {
-        let Some(from) = self.next.filter(|next| *next <= self.last) else { return Ok(None) };
-        let found: sqlx::Result<Vec<i64>> =
-            sqlx::query_scalar("SELECT row FROM documents WHERE row >= ? ORDER BY row LIMIT ?")
-                .bind(from)
-                .bind(PAGE)
-                .fetch_all(connection)
-                .await;
-        let mut rows = match undamaged(found)? {
-            Some(rows) => {
-                self.next = rows.last().and_then(|last| last.checked_add(1));
-                rows
-            }
-            None => {
-                self.next = from.checked_add(PAGE);
-                (from..=self.last.min(from.saturating_add(PAGE - 1))).collect()
-            }
-        };
-        rows.retain(|row| !self.retired.contains(row));
-        Ok(Some(rows))
-    }
-}
-
 /// A stored document under examination.
 #[derive(Debug)]
 pub(super) struct Examined {
@@ -105,9 +40,11 @@ pub(super) struct Examined {
 }
 
 impl Examined {
-    /// Whether the document can be kept: all is there but for what is made from its text.
+    /// Whether the document can be kept: all is there but for what is made anew.
     pub(super) fn is_whole(&self) -> bool {
-        self.record.is_some() && self.findings.iter().all(|found| found.kind == FindingKind::Terms)
+        let made_anew =
+            |found: &Finding| matches!(found.kind, FindingKind::Terms | FindingKind::Flag);
+        self.record.is_some() && self.findings.iter().all(made_anew)
     }
 }
 
@@ -135,12 +72,23 @@ pub(super) async fn examine(
     let mut findings = Vec::new();
     let at = place(Some(&record.id), row);
     let mut find = |kind, place: String| findings.push(Finding::new(kind, place));
-    let tags: sqlx::Result<String> = sqlx::query_scalar("SELECT tags FROM documents WHERE row = ?")
-        .bind(row)
-        .fetch_one(&mut *connection)
-        .await;
-    if undamaged(tags)?.is_none_or(|tags| tags != encode_words(record.tags.iter())) {
-        find(FindingKind::Tags, at.clone());
+    let fields: sqlx::Result<(String, i64, i64)> =
+        sqlx::query_as("SELECT tags, pinned_tags, obsolete FROM documents WHERE row = ?")
+            .bind(row)
+            .fetch_one(&mut *connection)
+            .await;
+    match undamaged(fields)? {
+        Some((tags, pinned, obsolete)) => {
+            if tags != encode_words(record.tags.iter()) {
+                find(FindingKind::Tags, at.clone());
+            }
+            for (name, flag) in [("pinned_tags", pinned), ("obsolete", obsolete)] {
+                if !matches!(flag, 0 | 1) {
+                    find(FindingKind::Flag, format!("{at}, {name}"));
+                }
+            }
+        }
+        None => find(FindingKind::Tags, at.clone()),
     }
     let stored: sqlx::Result<Vec<(u32, Vec<u8>)>> =
         sqlx::query_as("SELECT ordinal, terms FROM chunks WHERE document = ? ORDER BY ordinal")

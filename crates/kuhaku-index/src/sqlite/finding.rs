@@ -26,6 +26,13 @@ pub enum FindingKind {
     Chunk,
     /// The terms by which a chunk is found are not those of its text.
     Terms,
+    /// A mark of a document that is set or not is neither. It counts as set.
+    Flag,
+    /// A table of the index is missing, or is not as it was made.
+    Table,
+    /// Something in the database is none of the index: a table, a trigger, a view or an index of
+    /// somebody else's.
+    Foreign,
 }
 
 impl FindingKind {
@@ -41,6 +48,27 @@ impl FindingKind {
             Self::Duplicate => "verify.duplicate",
             Self::Chunk => "verify.chunk",
             Self::Terms => "verify.terms",
+            Self::Flag => "verify.flag",
+            Self::Table => "verify.table",
+            Self::Foreign => "verify.foreign",
+        }
+    }
+
+    /// What [`crate::SqliteIndex::repair`] does about it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Page => "repair takes over what can be read of other pages",
+            Self::Reference => "repair leaves out what belongs to nothing",
+            Self::Settings => "repair stops when settings cannot be read: restore a backup then",
+            Self::Changes => "repair begins the log of changes anew",
+            Self::Document | Self::Tags | Self::Chunk => {
+                "repair leaves the document out: ingest it again"
+            }
+            Self::Duplicate => "repair keeps the later one",
+            Self::Terms => "repair makes the terms anew from the text",
+            Self::Flag => "repair stores it as set, as searches take it",
+            Self::Table => "repair makes the table anew and takes over what the index knows of it",
+            Self::Foreign => "repair drops it; the damaged files that it keeps still have it",
         }
     }
 }

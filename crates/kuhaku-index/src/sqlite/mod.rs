@@ -3,6 +3,7 @@
 //! A batch is one transaction (R10). Opening rebuilds the in-memory form from the stored terms of
 //! each chunk; texts stay in the file until they are fetched.
 
+mod background;
 mod backup;
 mod codec;
 mod compact;
@@ -27,13 +28,15 @@ mod record;
 mod repair;
 mod rows;
 mod schema;
+mod shape;
 mod usage;
 mod verify;
+mod walk;
 mod writer;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use kuhaku_core::{Runtime, Scope};
@@ -91,8 +94,6 @@ pub struct SqliteIndex {
     live: Live,
     /// What `live` shows.
     shown: RwLock<Mark>,
-    /// What the snapshot shows that this handle has read or written, if it has.
-    snapshot: Mutex<Option<Mark>>,
     /// Held while another generation is made current.
     following: tokio::sync::Mutex<()>,
     pins: Pins,

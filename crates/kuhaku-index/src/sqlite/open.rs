@@ -1,7 +1,7 @@
 //! Opening: finding or making the file, recognising it, and reading it into memory.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use kuhaku_core::Runtime;
@@ -11,7 +11,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, Sq
 
 use super::create::make;
 use super::failure::{corrupt, disk, no_index, storage};
-use super::keep::kept;
+use super::keep::{Kept, kept};
 use super::options::OpenOptions;
 use super::pins::Pins;
 use super::presence::Presence;
@@ -102,14 +102,13 @@ impl SqliteIndex {
             None => (load(&mut reading).await?, commit),
         };
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
-        let writer = Writer { fingerprint: fingerprint.clone() };
+        let writer = Writer { fingerprint: fingerprint.clone(), kept: Kept::new(snapshot) };
         let index = Self {
             directory: options.directory,
             pool,
             presence: Arc::new(presence),
             live: Live::new(generation, analyzer, options.seeded),
             shown: RwLock::new(shown),
-            snapshot: Mutex::new(snapshot),
             following: tokio::sync::Mutex::default(),
             pins: Pins::default(),
             fingerprint: RwLock::new(fingerprint),
@@ -125,14 +124,17 @@ impl SqliteIndex {
         Ok(index)
     }
 
-    /// Ends all use of the file, and deletes what was removed if no other handle has it open.
-    /// Searches of open readers still work; reading texts does not.
+    /// Ends all use of the file, and deletes what was removed if no other handle has it open. Searches
+    /// of open readers still work; reading texts does not.
+    ///
+    /// A snapshot that is being written is waited for, or replaced when much has changed since. A handle
+    /// that is dropped without closing gives it up, and waits for nothing.
     pub async fn close(&self) {
-        let _writing = self.writer.lock().await;
+        let mut writer = self.writer.lock().await;
         if let Err(error) = self.tidy_at_close().await {
             tracing::debug!(code = error.code(), "retired rows stay for now");
         }
-        self.keep_at_close().await;
+        self.keep_at_close(&mut writer.kept).await;
         self.pool.close().await;
         self.presence.leave();
     }

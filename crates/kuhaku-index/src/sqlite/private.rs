@@ -18,6 +18,15 @@ pub(super) fn file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Makes a file that is not there, for its owner alone.
+pub(super) fn fresh(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create_new(true).read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 /// Makes a folder for its owner alone (mode 0700 on Unix). One that is there stays as it is, and
 /// those above are ordinary.
 pub(super) fn folder(path: &Path) -> io::Result<()> {

@@ -9,7 +9,7 @@ use kuhaku_core::{DocumentId, Runtime};
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 
 use super::create::{Site, remove_logs};
-use super::examine::{Rows, examine};
+use super::examine::examine;
 use super::failure::{beyond_repair, disk, locked, storage};
 use super::finding::{Finding, FindingKind, place};
 use super::insert::{Prepared, insert};
@@ -20,6 +20,7 @@ use super::presence::Presence;
 use super::rows::{self, ChangeKind};
 use super::schema::Meta;
 use super::verify::{Depth, inspect};
+use super::walk::Rows;
 use super::{SqliteIndex, private, schema};
 use crate::analysis::Analyzer;
 use crate::error::{Error, Result};
@@ -44,6 +45,9 @@ pub struct Repair {
     pub rebuilt: u64,
     /// Documents that could not be kept, and why: ingest them again.
     pub lost: Vec<Finding>,
+    /// What the database held beside the index, and holds no more: tables, triggers, views and indexes
+    /// of somebody else's.
+    pub dropped: Vec<Finding>,
     /// The folder with the damaged files, for a second look; absent when nothing was wrong, and
     /// nothing was changed.
     pub aside: Option<PathBuf>,
@@ -80,6 +84,8 @@ impl SqliteIndex {
         let site = Site::new(folder, runtime)?;
         let mut new = site.begin().await?;
         let mut repair = rescue(&mut old, &mut new, meta, runtime).await?;
+        let foreign = |found: &Finding| found.kind == FindingKind::Foreign;
+        repair.dropped = before.findings.into_iter().filter(foreign).collect();
         if !inspect(&mut new, Depth::Full).await?.is_sound() {
             return Err(beyond_repair(TRIED, "what could be read is no sound index"));
         }
@@ -110,6 +116,7 @@ async fn rescue(
     schema::create(&mut writing, &fingerprint, &id_key).await?;
     let mut kept: HashMap<DocumentId, i64> = HashMap::new();
     while let Some(page) = rows.next(old).await? {
+        repair.lost.extend(rows.skipped());
         for row in page {
             let Some(examined) = examine(old, row, Some(&analyzer)).await? else { continue };
             let is_whole = examined.is_whole();
@@ -131,9 +138,9 @@ async fn rescue(
         }
     }
     rows::log(&mut writing, ChangeKind::Reset, 0).await?;
-    // Numbers of rows are never used twice, nor those of changes. The last number is none that was
-    // used: it was written by whoever did the damage.
-    let last = Some(rows.last()).filter(|last| *last < i64::MAX).unwrap_or_default();
+    // Numbers of rows are never used twice, nor those of changes; but for a number that was written by
+    // whoever did the damage.
+    let last = rows.given().unwrap_or_default();
     let sequence = format!(
         "INSERT INTO sqlite_sequence (name, seq) SELECT 'documents', 0 WHERE NOT EXISTS \
          (SELECT 1 FROM sqlite_sequence WHERE name = 'documents'); \

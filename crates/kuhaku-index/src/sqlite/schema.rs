@@ -19,6 +19,12 @@ const APPLICATION: i64 = 0x6b75_6861;
 /// a handle that is further behind reads everything anew. About 1 MiB.
 const LOG: i64 = 1 << 16;
 
+/// Bytes of a mark.
+const MARK: usize = 24;
+/// How many snapshots are noted: the one in its place, and those that were begun since and came to
+/// nothing. Were it forgotten, the next opening would read the database instead.
+const SNAPSHOTS: usize = 8;
+
 /// The tables of the current version.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
@@ -79,6 +85,20 @@ CREATE TABLE changes (
 ) STRICT;
 ";
 
+/// The statements that make the tables, without white space, by name.
+pub(super) fn tables() -> impl Iterator<Item = (&'static str, String)> {
+    TABLES.split(';').filter_map(|statement| {
+        let name =
+            statement.trim_start().strip_prefix("CREATE TABLE ")?.split_whitespace().next()?;
+        Some((name, packed(statement)))
+    })
+}
+
+/// A statement without white space, which differs by the version that made a table.
+pub(super) fn packed(statement: &str) -> String {
+    statement.split_whitespace().collect()
+}
+
 /// What the `meta` table holds.
 #[derive(Clone, Debug)]
 pub(super) struct Meta {
@@ -86,8 +106,8 @@ pub(super) struct Meta {
     pub(super) id_key: IdKey,
     /// That of the last transaction.
     pub(super) commit: Mark,
-    /// That of the transaction whose snapshot was written last, if there is one.
-    pub(super) snapshot: Option<Mark>,
+    /// Those of transactions of which there may be a snapshot, the latest last.
+    pub(super) snapshots: Vec<Mark>,
 }
 
 /// Tells transactions apart: 16 random bytes, drawn anew by each, and the number of its last change
@@ -209,10 +229,33 @@ pub(super) async fn read_committed(connection: &mut SqliteConnection) -> Result<
     Ok(seconds.and_then(|bytes| bytes.try_into().ok()).map(i64::from_le_bytes))
 }
 
-/// Notes which snapshot may be brought up to date: of a snapshot from another history of the index, as
-/// before a backup was restored, the log of changes would go on from the wrong place.
-pub(super) async fn write_snapshot(connection: &mut SqliteConnection, mark: &Mark) -> Result<()> {
-    write(connection, "snapshot", mark.as_bytes()).await
+/// What becomes of the snapshots that were noted before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Earlier {
+    /// They are good still.
+    Stay,
+    /// They are not trusted any more.
+    Go,
+}
+
+/// Notes that a snapshot of this transaction may be brought up to date. To be committed before there
+/// is one, so that it is trusted from the moment in which it takes its place. Of a snapshot from
+/// another history of the index, as before a backup was restored, the log of changes would go on from
+/// the wrong place: none of that is noted here.
+pub(super) async fn note_snapshot(
+    connection: &mut SqliteConnection,
+    mark: &Mark,
+    earlier: Earlier,
+) -> Result<()> {
+    let mut marks = match earlier {
+        Earlier::Stay => read(connection, "write to the index").await?.snapshots,
+        Earlier::Go => Vec::new(),
+    };
+    marks.retain(|known| known != mark);
+    marks.push(mark.clone());
+    let oldest = marks.len().saturating_sub(SNAPSHOTS);
+    let bytes: Vec<u8> = marks.iter().skip(oldest).flat_map(|mark| mark.0.clone()).collect();
+    write(connection, "snapshot", &bytes).await
 }
 
 /// Reads the mark of the last transaction: all that is looked at while nothing changes.
@@ -246,8 +289,9 @@ pub(super) async fn read(connection: &mut SqliteConnection, tried: &str) -> Resu
     match (fingerprint, id_key, value("commit")) {
         (Some(fingerprint), Some(key), Some(commit)) => {
             let (id_key, commit) = (IdKey::from_bytes(key), Mark(commit.clone()));
-            let snapshot = value("snapshot").cloned().map(Mark);
-            Ok(Meta { fingerprint, id_key, commit, snapshot })
+            let noted = value("snapshot").map(Vec::as_slice).unwrap_or_default();
+            let snapshots = noted.chunks(MARK).map(|mark| Mark(mark.to_vec())).collect();
+            Ok(Meta { fingerprint, id_key, commit, snapshots })
         }
         _ => Err(beyond_repair(tried.to_owned(), "its settings are missing or unreadable")),
     }

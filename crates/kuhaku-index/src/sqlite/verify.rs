@@ -6,11 +6,13 @@ use std::sync::Arc;
 use kuhaku_core::DocumentId;
 use sqlx::{Connection as _, SqliteConnection};
 
-use super::examine::{Rows, examine, undamaged};
+use super::examine::{examine, undamaged};
 use super::failure::storage;
 use super::finding::{Finding, FindingKind, place};
 use super::open::{FILE, Found, access, find, missing};
 use super::options::OpenOptions;
+use super::shape::examine_tables;
+use super::walk::Rows;
 use super::{SqliteIndex, rows, schema};
 use crate::analysis::Analyzer;
 use crate::error::{Error, ErrorKind, Result};
@@ -26,7 +28,7 @@ fn failed(error: sqlx::Error) -> Error {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Depth {
-    /// Pages, settings, documents and chunks.
+    /// Pages, tables, settings, documents and chunks.
     Quick,
     /// Also the database's own indexes, and whether each chunk is found by the terms of its text.
     #[default]
@@ -94,15 +96,11 @@ pub(super) async fn inspect(
     let mut seen = Verification::default();
     let mut reading = connection.begin().await.map_err(failed)?;
     pages(&mut reading, depth, &mut seen).await?;
+    examine_tables(&mut reading).await?.into_iter().for_each(|found| seen.find(found));
     let analyzer = settings(&mut reading, &mut seen).await?;
     let analyzer = analyzer.filter(|_| depth == Depth::Full);
     match Rows::new(&mut reading).await? {
-        Some(rows) => {
-            if rows.last() == i64::MAX {
-                seen.find(Finding::new(FindingKind::Settings, "table sqlite_sequence"));
-            }
-            documents(&mut reading, rows, analyzer.as_ref(), &mut seen).await?;
-        }
+        Some(rows) => documents(&mut reading, rows, analyzer.as_ref(), &mut seen).await?,
         None => seen.find(Finding::new(FindingKind::Document, "the list of what was removed")),
     }
     // Nothing was written; where a page is damaged even this can fail.
@@ -179,9 +177,15 @@ async fn documents(
     analyzer: Option<&Arc<Analyzer>>,
     seen: &mut Verification,
 ) -> Result<()> {
+    let sequence = || Finding::new(FindingKind::Settings, "table sqlite_sequence");
+    let is_possible = rows.given().is_some();
+    if !is_possible {
+        seen.find(sequence());
+    }
     seen.retired = rows.retired();
     let mut ids: HashSet<DocumentId> = HashSet::new();
     while let Some(page) = rows.next(connection).await? {
+        rows.skipped().for_each(|found| seen.find(found));
         for row in page {
             let Some(examined) = examine(connection, row, analyzer).await? else { continue };
             seen.documents += 1;
@@ -197,6 +201,9 @@ async fn documents(
             }
             examined.findings.into_iter().for_each(|found| seen.find(found));
         }
+    }
+    if is_possible && rows.given().is_none() {
+        seen.find(sequence());
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use sqlx::{Sqlite, SqliteConnection, Transaction};
 use super::codec::encode_terms;
 use super::failure::{corrupt, storage};
 use super::insert::{Prepared, insert};
+use super::keep::Kept;
 use super::lock::WriteLock;
 use super::record::record_at;
 use super::rows::{self, ChangeKind};
@@ -31,6 +32,8 @@ const INLINE: usize = 1 << 16;
 pub(super) struct Writer {
     /// What the batches of this handle are made for.
     pub(super) fingerprint: Fingerprint,
+    /// The snapshots that it leaves.
+    pub(super) kept: Kept,
 }
 
 /// What takes the place of everything.
@@ -98,7 +101,7 @@ impl SqliteIndex {
     }
 
     pub(super) async fn write(&self, batch: Batch) -> Result<ApplyReport> {
-        let writer = self.writer.lock().await;
+        let mut writer = self.writer.lock().await;
         let _lock = WriteLock::acquire(&self.directory)?;
         let report = {
             let mut transaction = self.begin_current().await?;
@@ -122,7 +125,7 @@ impl SqliteIndex {
             report
         };
         self.tidy().await;
-        self.keep_while_open().await;
+        self.keep_while_open(&mut writer.kept).await;
         Ok(report)
     }
 
@@ -134,6 +137,8 @@ impl SqliteIndex {
     ) -> Result<ApplyReport> {
         let mut writer = self.writer.lock().await;
         let _lock = WriteLock::acquire(&self.directory)?;
+        // It holds what is about to be replaced.
+        writer.kept.stop().await;
         let report = {
             let mut transaction = self.begin_current().await?;
             let batch = match contents {
@@ -169,7 +174,7 @@ impl SqliteIndex {
             report
         };
         self.tidy().await;
-        self.keep_while_open().await;
+        self.keep_while_open(&mut writer.kept).await;
         Ok(report)
     }
 
