@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use kuhaku_core::{Failure, Kind};
+use kuhaku_core::{Failure, Kind, Status};
 
 /// The kinds of failure of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,8 +25,12 @@ pub enum ErrorKind {
     RunExists,
     /// Another process writes the run file.
     RunLocked,
-    /// Two runs, or a run and a dataset, do not belong together.
+    /// Two runs, or a run and a dataset, or an archive and its sum, do not belong together.
     Mismatch,
+    /// No dataset of that name is known.
+    UnknownSet,
+    /// From the contracts and from downloads.
+    Core(kuhaku_core::ErrorKind),
 }
 
 impl Kind for ErrorKind {
@@ -41,6 +45,15 @@ impl Kind for ErrorKind {
             Self::RunExists => "eval.run_exists",
             Self::RunLocked => "eval.run_locked",
             Self::Mismatch => "eval.mismatch",
+            Self::UnknownSet => "eval.unknown_set",
+            Self::Core(kind) => kind.code(),
+        }
+    }
+
+    fn status(&self) -> Status {
+        match self {
+            Self::Core(kind) => kind.status(),
+            _ => Status::Permanent,
         }
     }
 }

@@ -51,6 +51,7 @@
 //! |---|---|
 //! | what is asked, and what should come back | [`Sample`], [`Expected`], [`Case`] |
 //! | sets of cases | [`Dataset`] (golden JSON lines, CSV), [`BeirFolder`], [`read_qrels`] |
+//! | public sets | with feature `fetch` `SetFetcher`, `PublicSet` |
 //! | what is measured | [`Target`], [`Outcome`], [`target_fn`], [`RecordedTarget`], with feature `http` `HttpTarget` |
 //! | measures by name | [`Measure`], [`Scorer`], [`Measurement`] |
 //! | measures alone | [`GradedRanking`], [`ObjectComparison`], [`token_f1`], [`exact_match`] |
@@ -73,6 +74,8 @@ mod case;
 mod closure;
 mod datasets;
 mod error;
+#[cfg(feature = "fetch")]
+mod fetch;
 #[cfg(feature = "http")]
 mod http;
 mod measurement;
@@ -89,6 +92,8 @@ pub use datasets::{
     BadLine, BeirCorpus, BeirDocument, BeirFolder, Dataset, Loaded, Qrels, TrecRun, read_qrels,
 };
 pub use error::{Error, ErrorKind, Result};
+#[cfg(feature = "fetch")]
+pub use fetch::{FetchPlan, FetchedSet, PublicSet, SetFetcher, public_sets};
 #[cfg(feature = "http")]
 pub use http::HttpTarget;
 pub use kuhaku_core::Usage;

@@ -1,0 +1,259 @@
+//! From a name to a folder.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use futures_util::future::FutureExt as _;
+use kuhaku_core::{
+    ConsentStep, Consented, Downloader, FileDownload, HttpClient, HttpRequest, Runtime, Sha256,
+};
+use md5::{Digest as _, Md5};
+use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
+
+use super::set::PublicSet;
+use super::unpack::unpack;
+use crate::datasets::BeirFolder;
+use crate::error::{Error, ErrorKind, Result, unreadable, unwritable};
+
+/// Where BEIR's archives are.
+const BEIR: &str = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets";
+
+/// The folder beside the datasets that holds what is under way and what is remembered.
+const APART: &str = ".kuhaku";
+
+/// Fetches public sets into a folder. Its futures must be polled in a Tokio runtime.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct SetFetcher {
+    into: PathBuf,
+    from: String,
+    http: HttpClient,
+    downloader: Downloader,
+}
+
+/// What a fetch would do.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FetchPlan {
+    /// The set.
+    pub set: &'static PublicSet,
+    /// The folder that there will be.
+    pub folder: PathBuf,
+    /// The length of the archive in bytes, as far as the server says it.
+    pub bytes: Option<u64>,
+    host: String,
+}
+
+/// A set that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FetchedSet {
+    /// Its folder, in BEIR's layout.
+    pub folder: PathBuf,
+    /// The names of its splits.
+    pub splits: Vec<String>,
+    /// How many bytes were received.
+    pub received: u64,
+    /// The sum of its archive.
+    pub sha256: Sha256,
+    /// Whether the archive was held against a published sum; else its own is recorded, and held
+    /// against the archive if it is fetched again.
+    pub published: bool,
+}
+
+/// What is remembered of an archive.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    version: u32,
+    url: String,
+    sha256: Sha256,
+}
+
+impl FetchPlan {
+    /// The step to be consented to.
+    pub fn step(&self) -> ConsentStep {
+        let name = self.set.name;
+        let command = format!("run `kuhaku eval fetch {name} --yes`");
+        ConsentStep::new(format!("download the dataset {name}"), command)
+            .download(self.host.clone(), self.bytes)
+    }
+}
+
+impl SetFetcher {
+    /// Fetches BEIR's archives into folders of this folder.
+    pub fn new(into: impl Into<PathBuf>, http: HttpClient, runtime: Runtime) -> Self {
+        let downloader = Downloader::new(http.clone(), runtime);
+        Self { into: into.into(), from: BEIR.into(), http, downloader }
+    }
+
+    /// Takes the archives from a mirror: the address that stands before `/NAME.zip`.
+    pub fn mirror(mut self, address: impl Into<String>) -> Self {
+        self.from = address.into();
+        self
+    }
+
+    /// Downloads in another way, for example telling how far it is.
+    pub fn downloader(mut self, downloader: Downloader) -> Self {
+        self.downloader = downloader;
+        self
+    }
+
+    /// The folder of a set, if it is there already. The network is not asked.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownSet`].
+    pub fn find(&self, name: &str) -> Result<Option<PathBuf>> {
+        let folder = self.into.join(PublicSet::find(name)?.name);
+        Ok(BeirFolder::open(&folder).is_ok().then_some(folder))
+    }
+
+    /// What fetching a set would do. The server is asked for the length of the archive.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownSet`]; [`ErrorKind::Core`] with what the server or the network says.
+    pub async fn plan(&self, name: &str) -> Result<FetchPlan> {
+        let set = PublicSet::find(name)?;
+        let folder = self.into.join(set.name);
+        let request = HttpRequest::get(self.url(set)).follow_redirects(5);
+        let address = request.address().map_err(of_core)?;
+        let host = address.split('/').nth(2).unwrap_or_default().to_owned();
+        // Only the head is waited for; what is wrong with the reply, the fetch will say.
+        let reply = self.http.open(request).await.map_err(of_core)?;
+        let length = reply.header("content-length").filter(|_| reply.is_success());
+        let bytes = length.and_then(|length| length.parse().ok());
+        Ok(FetchPlan { set, folder, bytes, host })
+    }
+
+    /// Downloads, checks and unpacks a set. The folder is there only when all of it is. What has
+    /// come is kept when this fails or is dropped, and gone on with.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Core`] with those of [`Downloader::fetch`]; [`ErrorKind::Mismatch`] when the
+    /// archive is another than the one that was published or came before;
+    /// [`ErrorKind::InvalidDataset`] when it is broken, leads elsewhere or holds no dataset;
+    /// [`ErrorKind::Unwritable`].
+    pub async fn fetch(&self, plan: &FetchPlan, consented: Consented) -> Result<FetchedSet> {
+        let set = plan.set;
+        let apart = self.into.join(APART);
+        let archive = apart.join(format!("{}.zip", set.name));
+        let record_at = apart.join(format!("{}.json", set.name));
+        let url = self.url(set);
+        let file = FileDownload::new(&url, &archive);
+        let came = self.downloader.fetch(&file, consented).await.map_err(of_core)?;
+        let folder = plan.folder.clone();
+        let work = spawn_blocking(move || {
+            let checked = check(set, &archive, &record_at, came.sha256);
+            if checked.is_err() {
+                // The next try shall not find what is known to be wrong.
+                let _ = fs::remove_file(&archive);
+            }
+            let published = checked?;
+            let unpacking = apart.join(format!("{}.{}", set.name, std::process::id()));
+            let outcome = place(set, &archive, &unpacking, &folder);
+            let _ = fs::remove_dir_all(&unpacking);
+            if matches!(&outcome, Err(error) if *error.kind() == ErrorKind::InvalidDataset) {
+                let _ = fs::remove_file(&archive);
+            }
+            let splits = outcome?;
+            let record = Record { version: 1, url, sha256: came.sha256 };
+            write(&record_at, &record)?;
+            let _ = fs::remove_file(&archive);
+            let (received, sha256) = (came.received, came.sha256);
+            Ok(FetchedSet { folder, splits, received, sha256, published })
+        });
+        work.map(|done| {
+            done.unwrap_or_else(|stopped| {
+                let kind = ErrorKind::Core(kuhaku_core::ErrorKind::Cancelled);
+                Err(Error::new(kind, "unpack a dataset", "the work on the disk was stopped")
+                    .next("try again")
+                    .caused_by(stopped))
+            })
+        })
+        .await
+    }
+
+    fn url(&self, set: &PublicSet) -> String {
+        format!("{}/{}.zip", self.from.trim_end_matches('/'), set.name)
+    }
+}
+
+fn of_core(error: kuhaku_core::Error) -> Error {
+    error.map_kind(ErrorKind::Core)
+}
+
+/// Holds an archive against what is published or remembered; says whether something was published.
+fn check(set: &PublicSet, archive: &Path, record: &Path, sha256: Sha256) -> Result<bool> {
+    let other = |sum: &str, found: &str, expected: &str| {
+        let wrong = format!("the {sum} of its archive is {found}, and {expected} was expected");
+        Error::new(ErrorKind::Mismatch, format!("fetch the dataset {}", set.name), wrong)
+            .next("try again; if it stays, the archive there is not the one that was published")
+    };
+    if let Some(expected) = set.md5 {
+        let found = md5_of(archive).map_err(|source| unreadable(archive, source))?;
+        if found != expected {
+            return Err(other("MD5", &found, expected));
+        }
+    }
+    let known = fs::read(record).ok().and_then(|json| serde_json::from_slice::<Record>(&json).ok());
+    match known {
+        Some(known) if known.sha256 != sha256 => {
+            Err(other("SHA-256", &sha256.to_string(), &known.sha256.to_string()))
+        }
+        _ => Ok(set.md5.is_some()),
+    }
+}
+
+fn md5_of(path: &Path) -> io::Result<String> {
+    let (mut hasher, mut file) = (Md5::new(), File::open(path)?);
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        let read = file.read(&mut piece)?;
+        let Some(bytes) = piece.get(..read).filter(|bytes| !bytes.is_empty()) else {
+            let digits = hasher.finalize();
+            return Ok(digits.iter().map(|byte| format!("{byte:02x}")).collect());
+        };
+        hasher.update(bytes);
+    }
+}
+
+/// Unpacks beside, looks whether it is a dataset, and puts it into its place in one step.
+fn place(set: &PublicSet, archive: &Path, unpacking: &Path, folder: &Path) -> Result<Vec<String>> {
+    if let Ok(there) = BeirFolder::open(folder) {
+        // Another process was first.
+        return there.splits();
+    }
+    let _ = fs::remove_dir_all(unpacking);
+    let invalid = |wrong: String| {
+        Error::new(ErrorKind::InvalidDataset, format!("unpack the dataset {}", set.name), wrong)
+            .next("try again; if it stays, the archive there is not the one that was published")
+    };
+    unpack(archive, unpacking).map_err(|source| match source.kind() {
+        io::ErrorKind::InvalidData => invalid(format!("the archive is broken: {source}")),
+        _ => unwritable(unpacking, source),
+    })?;
+    let lacking = |error: Error| invalid("the archive holds no dataset".into()).caused_by(error);
+    let found = BeirFolder::open(unpacking).map_err(lacking)?;
+    found.corpus().map_err(lacking)?;
+    let splits = found.splits().map_err(lacking)?;
+    if folder.exists() {
+        let wrong = "there is a folder of that name which is no dataset";
+        return Err(Error::new(
+            ErrorKind::Unwritable,
+            format!("write {}", folder.display()),
+            wrong,
+        )
+        .next("move it away, or fetch into another folder"));
+    }
+    fs::rename(unpacking, folder).map_err(|source| unwritable(folder, source))?;
+    Ok(splits)
+}
+
+fn write(path: &Path, record: &Record) -> Result<()> {
+    let new = path.with_extension("json.new");
+    let json = serde_json::to_vec_pretty(record).map_err(io::Error::from);
+    json.and_then(|json| fs::write(&new, json))
+        .and_then(|()| fs::rename(&new, path))
+        .map_err(|source| unwritable(path, source))
+}
