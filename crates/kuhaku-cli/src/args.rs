@@ -75,8 +75,47 @@ pub(crate) enum Command {
     /// Measure retrieval and answers on a dataset, and compare runs
     #[command(subcommand)]
     Eval(EvalCommand),
+    /// List, pull, check or remove local models and the library that runs them
+    #[command(subcommand)]
+    Models(ModelsCommand),
     /// Say what is configured, what is missing, and what to do next
     Doctor(ModelArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// List the models that are known by name, and which of them are here
+    List,
+    /// Download models; goes on where an earlier pull ended
+    Pull(PullArgs),
+    /// Read models whole and hold them against their sums; status 6 if one differs
+    Verify {
+        /// Which; all that are here without any
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
+    /// Remove models that were pulled
+    Remove {
+        /// Which
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+    },
+    /// Print the folder of a model, or the file of the library
+    Path {
+        /// Which
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PullArgs {
+    /// A name of the list, `onnxruntime`, or OWNER/NAME[@REVISION] of the hub
+    #[arg(required = true, value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -268,6 +307,23 @@ pub(crate) enum EvalCommand {
     Run(EvalRunArgs),
     /// Compare two runs on the same dataset
     Compare(EvalCompareArgs),
+    /// Download a public dataset in BEIR's layout
+    Fetch(EvalFetchArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct EvalFetchArgs {
+    /// Its name, such as scifact; without one, all names are listed
+    pub(crate) name: Option<String>,
+    /// The folder that datasets are put into, each in a folder of its name
+    #[arg(long, default_value = "datasets", value_name = "DIR")]
+    pub(crate) into: PathBuf,
+    /// Where the archives are, if not at BEIR: the address before /NAME.zip
+    #[arg(long, value_name = "URL")]
+    pub(crate) mirror: Option<String>,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -79,6 +79,11 @@ impl<'a> Context<'a> {
         read(&sources.set(&format!("{service}_model"), model.as_str()))
     }
 
+    /// What all parts of this run share.
+    pub(crate) fn runtime(&self) -> Runtime {
+        self.runtime.clone()
+    }
+
     /// The folder of the index, and whether somebody named it.
     pub(crate) fn folder(&self) -> Result<(PathBuf, bool)> {
         let setting = kuhaku::RagSettings::load(&self.sources)?.index;

@@ -61,6 +61,8 @@ async fn run(args: &Args, console: &Console, runtime: kuhaku::Runtime) -> Exit {
             console.note(match args.command {
                 Command::Ingest(_) => "interrupted; what was stored so far is kept, and the same \
                                        command goes on from there",
+                Command::Models(_) => "interrupted; what has come is kept, and the same command \
+                                       goes on from there",
                 _ => "interrupted",
             });
             return exit;

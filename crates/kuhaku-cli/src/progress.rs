@@ -1,4 +1,4 @@
-//! How far an ingest is, on terminals.
+//! How far an ingest or a download is, on terminals.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use kuhaku::{DocumentReport, IngestProgress};
@@ -24,6 +24,34 @@ impl IngestProgress for Bar {
     fn done(&mut self, report: &DocumentReport) {
         self.0.set_message(plain(&report.source).into_owned());
         self.0.inc(1);
+    }
+}
+
+/// A bar of bytes on standard error; nothing where that is no terminal. Clones are the same bar.
+#[derive(Clone)]
+pub(crate) struct Bytes(ProgressBar);
+
+impl Bytes {
+    pub(crate) fn new() -> Self {
+        let known = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}";
+        let style = ProgressStyle::with_template(known);
+        let bar = ProgressBar::new(0);
+        Self(style.map_or(bar.clone(), |style| bar.with_style(style)))
+    }
+
+    /// Shows how far a file is, or that another process is waited for.
+    pub(crate) fn at(&self, file: &str, done: u64, total: Option<u64>, waiting: bool) {
+        if waiting {
+            self.0.set_message("another process downloads it; waiting");
+            return self.0.tick();
+        }
+        self.0.set_length(total.unwrap_or(done).max(done));
+        self.0.set_message(plain(file).into_owned());
+        self.0.set_position(done);
+    }
+
+    pub(crate) fn finish(&self) {
+        self.0.finish_and_clear();
     }
 }
 

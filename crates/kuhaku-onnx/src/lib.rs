@@ -3,13 +3,31 @@
 //! The contracts are [`Embedder`], [`Reranker`] and [`TextClassifier`] of `kuhaku-core`, re-exported
 //! here. Whatever takes such a model in kuhaku takes an `Arc<dyn …>` of the contract.
 //!
-//! The models come with the issue "ONNX Runtime"; none is here yet.
+//! Everything begins with [`OnnxRuntime`], the loaded library, and a [`ModelFolder`], the files of a
+//! model:
+//!
+//! ```no_run
+//! use kuhaku_core::Runtime;
+//! use kuhaku_onnx::{Embedder, ModelFolder, OnnxEmbedder, OnnxRuntime};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let onnx = OnnxRuntime::open("/opt/onnxruntime/lib/libonnxruntime.so")?;
+//! let embedder = OnnxEmbedder::builder(ModelFolder::new("models/multilingual-e5-small"))
+//!     .open(&onnx, &Runtime::system())?;
+//! let vectors = embedder.embed_documents(&["The notice period is three months."]).await?;
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! | contract | model families |
 //! |---|---|
 //! | [`Embedder`] | BERT and XLM-R encoders: multilingual-e5, MiniLM, mpnet, bge, gte |
 //! | [`Reranker`] | cross-encoders: bge-reranker, MiniLM |
 //! | [`TextClassifier`] | sequence classifiers, such as those that look for injections |
+//!
+//! [`ModelStore`] says which models are on this machine and whether they are what was published; with
+//! feature `download` its `puller` fetches them. It needs neither feature `runtime` nor, to open what
+//! is there, the network.
 //!
 //! # Invariants
 //!

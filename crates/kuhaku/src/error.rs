@@ -26,6 +26,9 @@ pub enum ErrorKind {
     /// From an evaluation.
     #[cfg(feature = "eval")]
     Eval(kuhaku_eval::ErrorKind),
+    /// From local models and their store.
+    #[cfg(any(feature = "dense", feature = "models"))]
+    Onnx(kuhaku_onnx::ErrorKind),
     /// What was asked for is not compiled in.
     FeatureMissing,
     /// The operating system refused.
@@ -46,6 +49,8 @@ impl Kind for ErrorKind {
             Self::Audit(kind) => kind.code(),
             #[cfg(feature = "eval")]
             Self::Eval(kind) => kind.code(),
+            #[cfg(any(feature = "dense", feature = "models"))]
+            Self::Onnx(kind) => kind.code(),
             Self::FeatureMissing => "kuhaku.feature_missing",
             Self::System => "kuhaku.system",
         }
@@ -64,6 +69,8 @@ impl Kind for ErrorKind {
             Self::Audit(kind) => kind.status(),
             #[cfg(feature = "eval")]
             Self::Eval(kind) => kind.status(),
+            #[cfg(any(feature = "dense", feature = "models"))]
+            Self::Onnx(kind) => kind.status(),
             Self::FeatureMissing | Self::System => Status::Permanent,
         }
     }
@@ -132,7 +139,7 @@ impl From<kuhaku_core::Error> for Error {
     }
 }
 
-#[cfg(any(feature = "rag", feature = "eval"))]
+#[cfg(any(feature = "rag", feature = "eval", feature = "dense", feature = "models"))]
 macro_rules! from_tool {
     ($($krate:ident => $kind:ident),+) => {$(
         impl From<$krate::Error> for Error {
@@ -146,6 +153,8 @@ macro_rules! from_tool {
 from_tool!(kuhaku_ingest => Ingest, kuhaku_index => Index, kuhaku_rag => Rag);
 #[cfg(feature = "eval")]
 from_tool!(kuhaku_eval => Eval);
+#[cfg(any(feature = "dense", feature = "models"))]
+from_tool!(kuhaku_onnx => Onnx);
 
 #[cfg(feature = "rag")]
 impl From<kuhaku_core::AuditError> for Error {

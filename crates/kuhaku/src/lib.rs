@@ -28,6 +28,7 @@
 //! | `vertex` | Google Vertex AI among them | no |
 //! | `blocking` | the facade without `async` | no |
 //! | `dense` | local models (contract only so far) | no |
+//! | `models` | the store of local models: finding, fetching, checking; public datasets with `eval` | no |
 //! | `hydrag` | corrective multi-head retrieval (contract only so far) | no |
 //! | `eval` | datasets, measures, runs and comparisons; tools as targets | no |
 //! | `otlp` | `telemetry`: spans and metrics for a collector of OpenTelemetry, over HTTP | no |
@@ -53,6 +54,11 @@
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/rag.md")]
 mod documents {}
+
+/// The example of the guide to local models is a test.
+#[cfg(all(doctest, feature = "models"))]
+#[doc = include_str!("../../../docs/models.md")]
+mod guide_to_models {}
 
 #[cfg(feature = "sqlite")]
 mod audit_sqlite;
@@ -97,7 +103,7 @@ pub use kuhaku_ingest as ingest;
 pub use kuhaku_ingest::WalkOptions;
 #[cfg(feature = "llm")]
 pub use kuhaku_llm as llm;
-#[cfg(feature = "dense")]
+#[cfg(any(feature = "dense", feature = "models"))]
 pub use kuhaku_onnx as onnx;
 #[cfg(feature = "rag")]
 pub use kuhaku_rag as rag;

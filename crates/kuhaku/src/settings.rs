@@ -18,6 +18,10 @@ pub fn settings_sections() -> Vec<(&'static str, Vec<Field>)> {
         section::<crate::AuditSettings>(),
         #[cfg(feature = "rag")]
         section::<kuhaku_rag::RagSettings>(),
+        #[cfg(feature = "dense")]
+        section::<kuhaku_onnx::OnnxSettings>(),
+        #[cfg(any(feature = "dense", feature = "models"))]
+        section::<kuhaku_onnx::StoreSettings>(),
     ];
     let mut joined: Vec<(&'static str, Vec<Field>)> = Vec::new();
     for (name, fields) in sections {
@@ -29,7 +33,7 @@ pub fn settings_sections() -> Vec<(&'static str, Vec<Field>)> {
     joined
 }
 
-#[cfg(any(feature = "llm", feature = "rag"))]
+#[cfg(any(feature = "llm", feature = "rag", feature = "dense", feature = "models"))]
 fn section<S: kuhaku_core::Section>() -> (&'static str, Vec<Field>) {
     (S::NAME, S::fields())
 }

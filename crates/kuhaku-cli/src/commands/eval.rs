@@ -30,6 +30,7 @@ pub(crate) async fn run(command: &EvalCommand, context: &Context<'_>) -> Result<
     match command {
         EvalCommand::Run(args) => measure(args, context).await,
         EvalCommand::Compare(args) => compare(args, context.console),
+        EvalCommand::Fetch(args) => super::fetch::run(args, context).await,
     }
 }
 

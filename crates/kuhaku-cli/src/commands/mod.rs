@@ -5,8 +5,10 @@ mod audit;
 mod doctor;
 mod documents;
 mod eval;
+mod fetch;
 mod index;
 mod ingest;
+mod models;
 mod quarantine;
 mod search;
 
@@ -29,6 +31,7 @@ pub(crate) async fn run(args: &Args, console: &Console, runtime: Runtime) -> Res
         Command::Audit(command) => audit::run(command, &context).await,
         Command::Index(command) => index::run(command, &context).await,
         Command::Eval(command) => eval::run(command, &context).await,
+        Command::Models(command) => models::run(command, &context).await,
         Command::Doctor(args) => doctor::run(args, &context).await,
     };
     context.close().await;

@@ -80,9 +80,9 @@ mod tests {
 
     #[test]
     fn folders_are_found_as_clients_of_the_hub_find_them() {
-        let home = Some("/home/ada");
+        let home = Some("/h/ada");
         let found = |set: &dyn Fn(&mut StoreSettings)| places(set, home).unwrap().hub;
-        assert_eq!(found(&|_| {}), Path::new("/home/ada/.cache/huggingface/hub"));
+        assert_eq!(found(&|_| {}), Path::new("/h/ada/.cache/huggingface/hub"));
         assert_eq!(found(&|s| s.caches = Some("/c".into())), Path::new("/c/huggingface/hub"));
         assert_eq!(found(&|s| s.home = Some("/hf".into())), Path::new("/hf/hub"));
         let both = |s: &mut StoreSettings| {
@@ -90,7 +90,7 @@ mod tests {
             s.cache = Some("/hub".into());
         };
         assert_eq!(found(&both), Path::new("/hub"));
-        assert_eq!(places(both, home).unwrap().own, Path::new("/home/ada/.cache/kuhaku"));
+        assert_eq!(places(both, home).unwrap().own, Path::new("/h/ada/.cache/kuhaku"));
     }
 
     #[test]
