@@ -1,5 +1,6 @@
 //! `kuhaku index`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use kuhaku::index::{Depth, Finding, OpenOptions, SqliteIndex};
@@ -80,6 +81,10 @@ async fn verify(options: &OpenOptions, depth: Depth, console: &Console) -> Resul
     if found.is_sound() {
         return Ok(Exit::Done);
     }
+    let kinds: BTreeSet<_> = found.findings.iter().map(|finding| finding.kind).collect();
+    for kind in kinds {
+        console.note(&format!("{}: {}", kind.code(), kind.remedy()));
+    }
     console.note("next: restore a backup, or run `kuhaku index repair`");
     Ok(Exit::Unmet)
 }
@@ -90,11 +95,16 @@ async fn repair(options: &OpenOptions, console: &Console) -> Result<Exit> {
         report(console, &repaired);
     } else {
         list(console, &repaired.lost);
+        list(console, &repaired.dropped);
         let (kept, rebuilt, lost) = (repaired.kept, repaired.rebuilt, repaired.lost.len());
         console.line(match &repaired.aside {
             None => format!("sound: {kept} documents; nothing was changed"),
             Some(_) => format!("{kept} documents kept, {rebuilt} of them made anew; {lost} lost"),
         });
+        if !repaired.dropped.is_empty() {
+            let dropped = repaired.dropped.len();
+            console.line(format!("{dropped} tables, triggers, views or indexes of others dropped"));
+        }
     }
     if let Some(aside) = &repaired.aside {
         console.note(&format!(
