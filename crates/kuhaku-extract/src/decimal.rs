@@ -68,6 +68,13 @@ impl Decimal {
         self.digits.len()
     }
 
+    /// The number, when it is whole and not negative.
+    pub(crate) fn to_u64(&self) -> Option<u64> {
+        let power = u32::try_from(self.exponent).ok()?;
+        let digits = format!("0{}", self.digits).parse::<u64>().ok()?;
+        if self.negative { None } else { digits.checked_mul(10_u64.checked_pow(power)?) }
+    }
+
     /// Whether the number is `above / below`, exactly; false where the parts are too large to tell.
     pub(crate) fn is_ratio(&self, above: u64, below: u64) -> bool {
         let (Ok(digits), Ok(power)) =

@@ -110,7 +110,7 @@ pub use batch::{Batch, BatchProgress};
 pub use builder::ExtractorBuilder;
 pub use context::Context;
 pub use error::{Error, ErrorKind, Result};
-pub use evidence::{Evidence, Finding, Source, Span};
+pub use evidence::{DateOrder, Evidence, Finding, Source, Span};
 pub use extractor::Extractor;
 pub use issue::{Issue, IssueKind};
 pub use outcome::{ExtractionStatus, Provenance};

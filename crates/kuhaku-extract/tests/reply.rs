@@ -1,4 +1,10 @@
 //! What is read out of a model's reply, and what is not.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test ends when something is wrong"
+)]
 
 use kuhaku_extract::{
     Parsed, PartialReply, PieceKind, RepairKind, ReplyLimits, Unparsed, Verdict, parse_reply,

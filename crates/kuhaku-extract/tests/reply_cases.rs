@@ -2,6 +2,12 @@
 //!
 //! `KUHAKU_BENCH_DATA` names a folder that holds `json-repair/cases.jsonl` and the document beside it,
 //! whole and damaged. Without it these tests are skipped.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test ends when something is wrong"
+)]
 
 use std::path::PathBuf;
 

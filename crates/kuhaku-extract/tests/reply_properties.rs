@@ -1,4 +1,10 @@
 //! What holds for every reply.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test ends when something is wrong"
+)]
 
 use std::time::{Duration, Instant};
 
@@ -271,38 +277,34 @@ fn hostile(size: usize) -> Vec<String> {
     ]
 }
 
-/// Time is linear: four times the reply costs about four times the time, whatever it is made of.
+/// Time is linear: eight times the reply costs about eight times the time, whatever it is made of.
+/// Something quadratic costs 64 times the time, and no luck of the scheduler hides that for long.
 #[test]
 fn no_reply_costs_more_than_its_length() {
-    let fastest = |text: &str| {
-        (0..3)
-            .map(|_| {
-                let start = Instant::now();
-                let _ = read(text);
-                let mut partial = PartialReply::default();
-                let _ = partial.push(text);
-                start.elapsed()
-            })
-            .min()
-            .unwrap()
+    let time = |text: &str| {
+        let start = Instant::now();
+        let _ = read(text);
+        let mut partial = PartialReply::default();
+        let _ = partial.push(text);
+        start.elapsed()
     };
     for (small, large) in hostile(16 << 10).iter().zip(&hostile(128 << 10)) {
-        let (one, eight) = (fastest(small), fastest(large));
-        let allowed = one * 8 * 4 + Duration::from_millis(20);
-        assert!(
-            eight < allowed,
-            "{:?}…: {one:?}, then {eight:?}",
-            &large[..large.len().min(9)].trim()
-        );
+        let (mut one, mut eight) = (Duration::MAX, Duration::MAX);
+        let linear = (0..10).any(|_| {
+            (one, eight) = (one.min(time(small)), eight.min(time(large)));
+            eight < one * 8 * 4 + Duration::from_millis(20)
+        });
+        let start: String = large.chars().take(9).collect();
+        assert!(linear, "{start:?}…: {one:?}, then {eight:?}");
     }
 }
 
-/// The stack does not grow: a thread with very little of it reads a million brackets.
+/// The stack does not grow: a thread with very little of it reads a quarter of a million brackets.
 #[test]
 fn no_reply_grows_the_stack() {
     let small = std::thread::Builder::new().stack_size(128 << 10);
     let thread = small.spawn(|| {
-        for text in hostile(1 << 20) {
+        for text in hostile(256 << 10) {
             let _ = read(&text);
             let mut partial = PartialReply::default();
             let _ = partial.push(&text);

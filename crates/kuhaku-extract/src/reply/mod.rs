@@ -11,6 +11,7 @@ mod reader;
 mod repair;
 mod strings;
 mod surroundings;
+mod words;
 
 use std::fmt;
 use std::ops::Range;

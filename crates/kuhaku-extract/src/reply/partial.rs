@@ -324,7 +324,7 @@ fn lead(text: &str) -> Lead {
     if let Some(place) = reasoning_tags().iter().position(|tag| opened(start, tag).is_some()) {
         return Lead::Tag(place);
     }
-    if reasoning_tags().iter().any(|tag| begins(&tag)) { Lead::Unclear } else { Lead::Plain }
+    if reasoning_tags().iter().any(begins) { Lead::Unclear } else { Lead::Plain }
 }
 
 /// A literal or number of plain JSON, exactly.

@@ -53,7 +53,7 @@ impl Reader<'_> {
             let rest = self.rest();
             let stop = rest.find(|c: char| c == '\\' || c < ' ' || closers.contains(&c));
             let Some(stop) = stop else {
-                self.to_end();
+                self.skip_all();
                 return Err(Stop::Truncated);
             };
             text.push_str(rest.get(..stop).unwrap_or_default());
@@ -168,7 +168,7 @@ impl Reader<'_> {
             'u' => match self.unicode() {
                 Some(c) => text.push(c),
                 None if self.rest().len() < 4 => {
-                    self.to_end();
+                    self.skip_all();
                     return Err(Stop::Truncated);
                 }
                 None => {
