@@ -1,6 +1,15 @@
 //! The embedder on real models, beside Python's packages.
 
 #![cfg(feature = "runtime")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests"
+)]
 
 mod real;
 

@@ -17,7 +17,7 @@ pub use long_text::LongText;
 
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Model, ModelFolder, Row};
+use crate::model::{Model, ModelFolder, Row, TextTokenizer};
 use crate::schedule::{Grouping, Urgency};
 use long_text::Reading;
 use vector::of_windows;
@@ -26,6 +26,8 @@ use vector::of_windows;
 /// a query waits a moment behind it.
 const TEXTS_AT_A_TIME: usize = 1024;
 const BYTES_AT_A_TIME: usize = 256 << 10;
+
+const TOO_LONG: ErrorKind = ErrorKind::Core(kuhaku_core::ErrorKind::ContextTooLong);
 
 /// How often a text was longer than the model takes, by what became of it.
 const LONG_TEXTS: &str = "kuhaku_embedding_long_texts_total";
@@ -63,13 +65,6 @@ pub struct OnnxEmbedder {
     longest: usize,
     query: Arc<Reading>,
     document: Arc<Reading>,
-}
-
-/// The rows of some texts, and which are whose.
-struct Prepared {
-    rows: Vec<Row>,
-    /// Per text the weights of its windows.
-    weights: Vec<Vec<usize>>,
 }
 
 impl OnnxEmbedder {
@@ -123,46 +118,45 @@ impl OnnxEmbedder {
             let (now, later) = rest.split_at(portion(rest));
             rest = later;
             let owned: Vec<String> = now.iter().map(|text| (*text).to_owned()).collect();
-            let prepared = self.prepare(owned, reading, urgency, vectors.len()).await?;
-            let windowed = prepared.weights.iter().filter(|weights| weights.len() > 1).count();
-            self.count_long(windowed, "windowed");
-            let mut numbers = self.model.run(urgency, prepared.rows).await?.into_iter();
-            for weights in prepared.weights {
+            let (numbers, weights) = self.numbers(owned, reading, urgency, vectors.len()).await?;
+            let mut numbers = numbers.into_iter();
+            for weights in weights {
                 vectors.push(of_windows(numbers.by_ref().take(weights.len()), &weights)?);
             }
         }
         Ok(vectors)
     }
 
-    async fn prepare(
+    /// What the model gives for the windows of some texts, and per text the weights of its windows.
+    /// `before` texts of the call were embedded before.
+    async fn numbers(
         &self,
         texts: Vec<String>,
         reading: &Arc<Reading>,
         urgency: Urgency,
         before: usize,
-    ) -> Result<Prepared> {
+    ) -> Result<(Vec<Vec<f32>>, Vec<Vec<usize>>)> {
         let reading = Arc::clone(reading);
-        let prepared = self.model.prepare(urgency, move |tokenizer| {
-            let mut prepared = Prepared { rows: Vec::new(), weights: Vec::new() };
+        let read = move |tokenizer: &TextTokenizer| -> Result<(Vec<Row>, Vec<Vec<usize>>)> {
+            let (mut rows, mut weights) = (Vec::new(), Vec::new());
             for (place, text) in texts.iter().enumerate() {
-                let windows = reading.windows(tokenizer, text).map_err(|error| {
-                    let tried = format!("embed text {} of this call", before + place + 1);
-                    let wrong = error.wrong().to_owned();
-                    let next = error.next_step().unwrap_or_default().to_owned();
-                    Error::new(*error.kind(), tried, wrong).next(next).caused_by(error)
-                })?;
-                prepared.rows.extend(windows.rows);
-                prepared.weights.push(windows.weights);
+                let windows = reading.windows(tokenizer, text);
+                let windows = windows.map_err(|error| at(before + place + 1, error))?;
+                rows.extend(windows.rows);
+                weights.push(windows.weights);
             }
-            Ok(prepared)
-        });
-        let prepared = prepared.await;
-        if let Err(error) = &prepared
-            && *error.kind() == ErrorKind::Core(kuhaku_core::ErrorKind::ContextTooLong)
-        {
-            self.count_long(1, "refused");
+            Ok((rows, weights))
+        };
+        let numbers = self.model.prepare_and_run(urgency, read).await;
+        match &numbers {
+            Ok((_, weights)) => {
+                let windowed = weights.iter().filter(|weights| weights.len() > 1).count();
+                self.count_long(windowed, "windowed");
+            }
+            Err(error) if *error.kind() == TOO_LONG => self.count_long(1, "refused"),
+            Err(_) => {}
         }
-        prepared
+        numbers
     }
 
     fn count_long(&self, texts: usize, outcome: &str) {
@@ -170,6 +164,15 @@ impl OnnxEmbedder {
             self.runtime.count(LONG_TEXTS, outcome, texts.try_into().unwrap_or(u64::MAX));
         }
     }
+}
+
+/// A failure with one text, named by its place in the call.
+fn at(place: usize, error: Error) -> Error {
+    let next = error.next_step().unwrap_or_default().to_owned();
+    let wrong = error.wrong().to_owned();
+    Error::new(*error.kind(), format!("embed text {place} of this call"), wrong)
+        .next(next)
+        .caused_by(error)
 }
 
 /// How many of the texts are worked on at a time: at least one.

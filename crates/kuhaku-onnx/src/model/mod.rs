@@ -123,7 +123,32 @@ impl Model {
         work: impl FnOnce(&TextTokenizer) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let tokenizer = Arc::clone(&self.tokenizer);
-        self.pool.prepare(urgency, move || work(&tokenizer)).await
+        self.pool.short(urgency, move |_| work(&tokenizer)).await
+    }
+
+    /// [`prepare`](Self::prepare) and [`run`](Self::run) in one: a single row takes one turn in the
+    /// queue instead of two.
+    ///
+    /// # Errors
+    /// What `work` fails with, and as for [`run`](Self::run).
+    pub(crate) async fn prepare_and_run<T: Send + 'static>(
+        &self,
+        urgency: Urgency,
+        work: impl FnOnce(&TextTokenizer) -> Result<(Vec<Row>, T)> + Send + 'static,
+    ) -> Result<(Vec<Vec<f32>>, T)> {
+        let tokenizer = Arc::clone(&self.tokenizer);
+        let prepared = self.pool.short(urgency, move |session| {
+            let (rows, made) = work(&tokenizer)?;
+            Ok(match &rows[..] {
+                [only] => (session.run(&[only])?, Vec::new(), made),
+                _ => (Vec::new(), rows, made),
+            })
+        });
+        let (numbers, rows, made) = prepared.await?;
+        match rows.is_empty() {
+            true => Ok((numbers, made)),
+            false => Ok((self.run(urgency, rows).await?, made)),
+        }
     }
 
     /// The numbers of each row, in the order of the rows; none may be longer than

@@ -50,8 +50,8 @@ struct Queue {
 }
 
 enum Task {
-    /// Something short beside the session: texts to tokens.
-    Prepare(Box<dyn FnOnce() + Send>),
+    /// Something short, with the session or beside it: texts to tokens.
+    Short(Box<dyn FnOnce(&mut Session) + Send>),
     /// Rows for the session.
     Infer(Arc<Job>),
 }
@@ -94,20 +94,20 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Does something short on a thread of the pool.
+    /// Does something short on a thread of the pool: at most one row with the session.
     ///
     /// # Errors
     /// What it fails with, and [`ErrorKind::Inference`] when it panics.
-    pub(crate) async fn prepare<T: Send + 'static>(
+    pub(crate) async fn short<T: Send + 'static>(
         &self,
         urgency: Urgency,
-        work: impl FnOnce() -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut Session) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let place = self.places(urgency).acquire_owned().await.map_err(|_| gone())?;
         let (caller, answer) = oneshot::channel();
-        let task = Task::Prepare(Box::new(move || {
+        let task = Task::Short(Box::new(move |session| {
             if !caller.is_closed() {
-                let _ = caller.send(work());
+                let _ = caller.send(work(session));
             }
             drop(place);
         }));
@@ -210,7 +210,7 @@ fn work(shared: &Shared, mut session: Session) {
     while let Some((urgency, task)) = shared.pop() {
         match task {
             // A panic drops the sender, which the caller hears as an error.
-            Task::Prepare(work) => drop(catch_unwind(AssertUnwindSafe(work))),
+            Task::Short(work) => drop(catch_unwind(AssertUnwindSafe(|| work(&mut session)))),
             Task::Infer(job) => {
                 let Some((batch, more)) = job.claim() else { continue };
                 if more {
