@@ -13,6 +13,8 @@ mod examples;
 mod expected;
 mod features;
 mod files;
+mod models;
+mod onnx_fixtures;
 mod parity;
 mod providers;
 mod rust_source;
@@ -39,9 +41,16 @@ cargo xtask COMMAND
   providers                  run the suite of providers and write its table into docs/providers.md
   features [--test]          check each feature alone; or test crates with all their features
   examples                   run every example
+  onnx-fixtures [--check]    write the tiny models of fixtures/onnx and what they answer; or say
+                             which are stale
+  models [--short]           run the suites that need real models, on those of KUHAKU_TEST_MODELS,
+                             else on those that the script KUHAKU_MODEL_MAKER makes
   bench SUITE [FOLDER]       measure in release mode (retrieval, abstention, security, scale,
                              scale-million) on the sets
                              that KUHAKU_BENCH_DATA names; reports go to FOLDER, else target/bench
+  bench embed SET MODEL [--documents N]
+                             write the vectors of a set into KUHAKU_BENCH_VECTORS, else
+                             target/vectors; a killed run goes on where it was
   crash [--kills N] [--write-failures M]
                              kill a writing process at random moments and let its writes fail, 500
                              and 200 times: what was acknowledged must be there, whole
@@ -80,10 +89,15 @@ fn command(arguments: &[String]) -> Result<ExitCode> {
         ("features", []) => features::check_each_alone(&root)?,
         ("features", ["--test"]) => features::test_all(&root)?,
         ("examples", []) => examples::run_all(&root)?,
+        ("onnx-fixtures", []) => changed(&onnx_fixtures::write(&root)?),
+        ("onnx-fixtures", ["--check"]) => return tidy(&root, &["onnx".to_owned()]),
+        ("models", []) => models::run(&root, false)?,
+        ("models", ["--short"]) => models::run(&root, true)?,
         ("crash", arguments) => return endurance::crash(arguments),
         ("churn", arguments) => return endurance::churn(&root, arguments),
         ("endurance-part", arguments) => endurance::part(arguments)?,
         ("bench-probe", [task, folder]) => bench::probe(task, Path::new(folder))?,
+        ("bench", ["embed", arguments @ ..]) => return bench::embed(&root, arguments),
         ("bench", [suite]) => return bench::run(&root, suite, None),
         ("bench", [suite, out]) => return bench::run(&root, suite, Some(out)),
         ("help" | "--help" | "-h", []) => println!("{USAGE}"),
@@ -113,16 +127,20 @@ fn tidy(root: &Path, checks: &[String]) -> Result<ExitCode> {
 }
 
 fn told(outcome: &update::Outcome) -> ExitCode {
-    for path in &outcome.changed {
-        println!("wrote {}", path.display());
-    }
-    if outcome.changed.is_empty() {
-        println!("nothing changed");
-    }
+    changed(&outcome.changed);
     for failure in &outcome.failures {
         eprintln!("error: {failure}");
     }
     if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn changed(paths: &[PathBuf]) {
+    for path in paths {
+        println!("wrote {}", path.display());
+    }
+    if paths.is_empty() {
+        println!("nothing changed");
+    }
 }
 
 fn ci(root: &Path) -> Result<ExitCode> {

@@ -26,8 +26,11 @@ const LIBRARY: &str = "onnxruntime/libonnxruntime.so";
 /// The suites, by the beginning of their files' paths.
 const SUITES: &str = "crates/kuhaku-onnx/tests/models";
 
-/// In the names of tests that measure for minutes; the short form leaves them out.
-const LONG: &str = "measured_";
+/// Begins the names of tests that measure for minutes; the short form leaves them out.
+const MEASURED: &str = "measured_";
+
+/// The package with the suites.
+const PACKAGE: &str = "kuhaku-onnx";
 
 /// The folder of the test models, whether or not it is there: the one that the environment names,
 /// else the ignored one in the repository.
@@ -48,31 +51,22 @@ pub(crate) fn run(root: &Path, short: bool) -> Result<()> {
         return Ok(());
     };
     let models = models.display().to_string();
-    let mut arguments = vec!["test", "--package", "kuhaku-onnx", "--all-features"];
+    let on = |arguments: &[&str]| cargo::run_with(root, arguments, [(FOLDER, models.as_str())]);
+    on(&["test", "--package", PACKAGE, "--all-features", "--", "--skip", MEASURED])?;
     if short {
-        arguments.extend(["--", "--skip", LONG]);
-        println!("skipped: the tests that measure, named {LONG}…; they run without --short");
-    } else {
-        // What is measured is measured as it ships, and alone.
-        arguments.extend(["--release", "--", "--nocapture", "--test-threads=1"]);
+        println!("skipped: what measures, the tests named {MEASURED}…: run `cargo xtask models`");
+        return Ok(());
     }
-    cargo::run_with(root, &arguments, [(FOLDER, models.as_str())])
+    // What is measured is measured as it ships, and alone.
+    let release = ["test", "--release", "--package", PACKAGE, "--test", "models*"];
+    on(&[release.as_slice(), &["--", MEASURED, "--nocapture", "--test-threads=1"]].concat())
 }
 
 /// The folder with the models, made when there is a script for it.
 fn found_or_made(root: &Path) -> Result<Option<PathBuf>> {
     let folder = folder(root);
     if env::var_os(FOLDER).is_some() {
-        let library = folder.join(LIBRARY);
-        if library.is_file() {
-            return Ok(Some(folder));
-        }
-        let wrong = format!(
-            "there is no {}; next: let {FOLDER} name a folder that the maker of models wrote, or \
-             unset it",
-            library.display()
-        );
-        return Err(cannot("use the test models", wrong));
+        return check(&folder).map(|()| Some(folder));
     }
     let Some(maker) = maker(root) else { return Ok(None) };
     eprintln!("  {} --out {} {}", maker.display(), folder.display(), TARGETS.join(" "));
@@ -89,6 +83,19 @@ fn found_or_made(root: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(folder))
 }
 
+/// A folder that is named must hold what the suites take, lest they all skip.
+fn check(folder: &Path) -> Result<()> {
+    let library = folder.join(LIBRARY);
+    if library.is_file() {
+        return Ok(());
+    }
+    let wrong = format!(
+        "there is no {}; next: let {FOLDER} name a folder that the maker of models wrote, or unset it",
+        library.display()
+    );
+    Err(cannot("use the test models", wrong))
+}
+
 fn maker(root: &Path) -> Option<PathBuf> {
     match env::var_os(MAKER) {
         Some(named) => Some(root.join(named)),
@@ -101,4 +108,32 @@ fn tests(root: &Path) -> Result<Vec<String>> {
     let claims = parity::claims(root)?;
     let needed = claims.iter().filter(|claim| claim.file().starts_with(SUITES));
     Ok(needed.map(|claim| claim.test.to_string()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    #[test]
+    fn what_is_skipped_is_named_test_by_test() {
+        let test = "//! Docs.\n\n#[test]\nfn claims() {}\n\nfn no_test() {}\n";
+        let tree = Tree::new(&[
+            ("crates/kuhaku-onnx/tests/models_b.rs", test),
+            ("crates/kuhaku-onnx/tests/models_a.rs", test),
+            ("crates/kuhaku-onnx/tests/tiny.rs", test),
+        ]);
+        let named = ["a", "b"].map(|file| format!("{SUITES}_{file}.rs::claims"));
+        assert_eq!(tests(tree.root()).unwrap(), named);
+    }
+
+    #[test]
+    fn a_named_folder_without_the_library_is_an_error_and_not_a_skip() {
+        let tree = Tree::new(&[("models/README.md", "")]);
+        let folder = tree.root().join("models");
+        let error = check(&folder).unwrap_err().to_string();
+        assert!(error.contains(LIBRARY) && error.contains("next: "), "{error}");
+        tree.put(&format!("models/{LIBRARY}"), "");
+        check(&folder).unwrap();
+    }
 }

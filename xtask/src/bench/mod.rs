@@ -5,6 +5,7 @@
 //! compared where absolute times cannot (D40).
 
 mod abstention;
+mod embed;
 mod machine;
 mod matrix;
 mod peer;
@@ -50,6 +51,11 @@ pub(crate) fn run(root: &Path, suite: &str, out: Option<&str>) -> Result<ExitCod
         "security" => security::run(&data),
         _ => Err(cannot(format!("run the suite {suite}"), "there is none of that name")),
     })
+}
+
+/// Writes the vectors of a set.
+pub(crate) fn embed(root: &Path, arguments: &[&str]) -> Result<ExitCode> {
+    embed::run(root, arguments)
 }
 
 /// Runs a suite and writes down what it found.

@@ -12,6 +12,7 @@ mod machine_paths;
 mod manifests;
 mod module_docs;
 mod names;
+mod onnx;
 mod parity;
 mod size;
 mod unsafe_code;
@@ -60,6 +61,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("unsafe", unsafe_code::check),
     ("paths", machine_paths::check),
     ("configuration", configuration::check),
+    ("onnx", onnx::check),
     ("parity", parity::check),
     ("api", api::check),
 ];
