@@ -4,24 +4,19 @@
 
 use std::collections::HashSet;
 
-use jsonschema::Validator;
 use serde_json::Value;
 
 use super::finding::{Finding, What, findings};
 use super::numbers::{is_whole_fraction, whole};
-use super::walk::{Key, Walk, below, description, split};
-use super::{Checked, Coerced, Coercion, Kind, Missing, Problem};
+use super::walk::{Key, below, description, split};
+use super::{Checked, Coerced, Coercion, Compiled, Kind, Missing, Problem};
 
 /// Reading one value leniently may show that another does not fit; so often it is looked again.
 const ROUNDS: usize = 16;
-/// Deeper values are no data that anyone asked for.
-const DEEPEST: usize = 128;
 
 /// A value under check.
 pub(super) struct Check<'s> {
-    document: &'s Value,
-    validator: &'s Validator,
-    walk: &'s Walk,
+    schema: &'s Compiled,
     coercion: &'s Coercion,
     value: Value,
     coercions: Vec<Coerced>,
@@ -31,44 +26,39 @@ pub(super) struct Check<'s> {
 }
 
 impl<'s> Check<'s> {
-    pub(super) fn run(
-        (document, validator, walk): (&'s Value, &'s Validator, &'s Walk),
-        value: &Value,
-        coercion: &'s Coercion,
-    ) -> Checked {
-        if is_deeper(value, DEEPEST) {
-            let problem = Problem::new("", format!("is nested deeper than {DEEPEST} levels"));
-            return Checked {
-                value: Value::Null,
-                coercions: Vec::new(),
-                defaults: Vec::new(),
-                missing: Vec::new(),
-                problems: vec![problem],
-            };
-        }
+    pub(super) fn run(schema: &'s Compiled, value: &Value, coercion: &'s Coercion) -> Checked {
+        let looked_at = schema.can_look_at(value);
         let mut check = Self {
-            document,
-            validator,
-            walk,
+            schema,
             coercion,
-            value: value.clone(),
+            value: if looked_at { value.clone() } else { Value::Null },
             coercions: Vec::new(),
             defaults: Vec::new(),
             nulls: Vec::new(),
         };
+        if !looked_at {
+            let what = What::Rule("is nested too deep".into());
+            return check.report(vec![Finding { path: String::new(), what }]);
+        }
         check.write_whole_numbers();
         let mut found = check.read_leniently();
-        if walk.has_defaults {
+        if schema.walk.has_defaults {
             found = check.complete(found);
         }
         check.report(found)
     }
 
     fn findings(&self) -> Vec<Finding> {
-        if self.validator.is_valid(&self.value) {
+        let Compiled { document, validator, cost, .. } = self.schema;
+        let may_ask = cost.permits_validation(document, &self.value);
+        if may_ask && validator.is_valid(&self.value) {
             return Vec::new();
         }
-        findings(self.validator.iter_errors(&self.value))
+        if !may_ask || !cost.permits_report(document, &self.value) {
+            let what = What::Rule("takes too long to compare with the schema".into());
+            return vec![Finding { path: String::new(), what }];
+        }
+        findings(validator.iter_errors(&self.value), &self.value)
     }
 
     /// `3.0` where whole numbers are asked for is valid JSON, and no integer to a program.
@@ -76,7 +66,7 @@ impl<'s> Check<'s> {
         if !self.coercion.lenient || !holds_whole_fraction(&self.value) {
             return;
         }
-        let leaves = self.walk.leaves(self.document, &self.value);
+        let leaves = self.schema.walk.leaves(&self.schema.document, &self.value);
         let whole_ones = leaves
             .into_iter()
             .filter(|leaf| leaf.kind == Kind::Integer && is_whole_fraction(leaf.value));
@@ -176,8 +166,9 @@ impl<'s> Check<'s> {
 
     /// The defaults of the names that the value lacks.
     fn given(&self) -> Vec<(String, Value)> {
+        let Compiled { document, walk, .. } = self.schema;
         let mut given = Vec::new();
-        let root = self.walk.same_place(self.document, self.document, true);
+        let root = walk.same_place(document, document, true);
         let mut open = vec![(String::new(), &self.value, root)];
         while let Some((path, value, place)) = open.pop() {
             match value {
@@ -192,20 +183,20 @@ impl<'s> Check<'s> {
                         {
                             continue;
                         }
-                        let place = self.walk.step(self.document, &place, Key::Name(name), true);
+                        let place = walk.step(document, &place, Key::Name(name), true);
                         let default = place.iter().find_map(|keywords| keywords.get("default"));
                         if let Some(default) = default.filter(|default| !default.is_null()) {
                             given.push((below, default.clone()));
                         }
                     }
                     for (name, value) in entries {
-                        let place = self.walk.step(self.document, &place, Key::Name(name), true);
+                        let place = walk.step(document, &place, Key::Name(name), true);
                         open.push((below(&path, name), value, place));
                     }
                 }
                 Value::Array(items) => {
                     for (index, value) in items.iter().enumerate() {
-                        let place = self.walk.step(self.document, &place, Key::Index(index), true);
+                        let place = walk.step(document, &place, Key::Index(index), true);
                         open.push((below(&path, &index.to_string()), value, place));
                     }
                 }
@@ -241,7 +232,7 @@ impl<'s> Check<'s> {
     }
 
     fn missing(&self, path: String) -> Missing {
-        let place = self.walk.at(self.document, &self.value, &path);
+        let place = self.schema.walk.at(&self.schema.document, &self.value, &path);
         // An item has a number; the name is that of its list.
         let mut named = path.as_str();
         let mut name = String::new();
@@ -277,19 +268,4 @@ fn holds_whole_fraction(value: &Value) -> bool {
         Value::Object(entries) => entries.values().any(holds_whole_fraction),
         scalar => is_whole_fraction(scalar),
     }
-}
-
-fn is_deeper(value: &Value, most: usize) -> bool {
-    let mut open = vec![(value, 1)];
-    while let Some((value, depth)) = open.pop() {
-        if depth > most {
-            return true;
-        }
-        match value {
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::Object(entries) => open.extend(entries.values().map(|item| (item, depth + 1))),
-            _ => {}
-        }
-    }
-    false
 }

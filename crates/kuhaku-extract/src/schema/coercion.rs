@@ -3,8 +3,8 @@
 use kuhaku_core::Date;
 use serde_json::Value;
 
-use super::numbers::{integer, number, whole};
 use super::Kind;
+use super::numbers::{integer, number, whole};
 
 /// How leniently values are read.
 ///

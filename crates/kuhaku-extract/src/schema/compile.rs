@@ -79,15 +79,19 @@ impl SchemaOptions {
         self
     }
 
+    /// The documents that references may lead to.
+    pub(super) fn others(&self) -> Result<Vec<Value>> {
+        let others = self.documents.iter().map(|(_, document)| document);
+        others.map(|document| bounded(document).map(|()| document.clone())).collect()
+    }
+
     /// The validator of a document.
     pub(super) fn compile(&self, document: &Value) -> Result<Validator> {
-        bounded(document)?;
         let mut others = Registry::new();
         if let Some(draft) = self.draft {
             others = others.draft(draft.into());
         }
         for (address, document) in &self.documents {
-            bounded(document)?;
             others = others.add(address, document).map_err(|error| unresolved(&error))?;
         }
         let others = others.prepare().map_err(|error| unresolved(&error))?;

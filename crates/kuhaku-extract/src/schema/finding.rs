@@ -31,12 +31,17 @@ pub(super) enum What {
     Rule(String),
 }
 
-/// The findings of a validation, each one once.
-pub(super) fn findings<'e>(errors: impl Iterator<Item = ValidationError<'e>>) -> Vec<Finding> {
+/// The findings of a validation of a value, each one once.
+pub(super) fn findings<'e>(
+    errors: impl Iterator<Item = ValidationError<'e>>,
+    value: &Value,
+) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for error in errors.take(MOST_FINDINGS) {
         for finding in of(&error) {
-            if !found.contains(&finding) {
+            // A name that is forbidden and required is there, and said to be both.
+            let is_there = finding.what == What::Absent && value.pointer(&finding.path).is_some();
+            if !is_there && !found.contains(&finding) {
                 found.push(finding);
             }
         }

@@ -5,6 +5,7 @@ mod check;
 mod checked;
 mod coercion;
 mod compile;
+mod cost;
 mod field_list;
 mod fields;
 mod finding;
@@ -13,8 +14,6 @@ mod kind;
 mod message;
 mod numbers;
 mod ordered;
-#[cfg(test)]
-mod tests;
 mod typed;
 mod walk;
 mod wire;
@@ -31,6 +30,7 @@ pub use self::checked::{Checked, Coerced, Missing, Problem};
 pub use self::coercion::{Coercion, NumberFormat};
 pub use self::compile::{Draft, SchemaOptions};
 use self::compile::{bounded, refused};
+use self::cost::Cost;
 pub use self::fields::{Fields, Item};
 pub use self::kind::Kind;
 use self::ordered::Ordered;
@@ -40,6 +40,8 @@ use self::walk::Walk;
 use self::wire::wire;
 use crate::Result;
 
+/// Deeper values are no data that anyone asked for.
+const DEEPEST_VALUE: usize = 128;
 /// The name of a schema that has none.
 const UNNAMED: &str = "extraction";
 
@@ -76,6 +78,7 @@ struct Compiled {
     wire_text: String,
     validator: Validator,
     walk: Walk,
+    cost: Cost,
 }
 
 impl Schema {
@@ -109,6 +112,8 @@ impl Schema {
 
     fn compile(document: &Ordered, options: &SchemaOptions) -> Result<Self> {
         let value = document.to_value();
+        bounded(&value)?;
+        let cost = Cost::of(&value, options.others()?)?;
         let validator = options.compile(&value)?;
         let on_wire = wire(document);
         let wire_text = serde_json::to_string(&on_wire)
@@ -125,6 +130,7 @@ impl Schema {
                 wire: on_wire.to_value(),
                 wire_text,
                 validator,
+                cost,
                 walk: Walk::new(&value),
                 document: value,
             }),
@@ -195,8 +201,13 @@ impl Schema {
     }
 
     /// Whether the schema accepts a value as it is. [`Self::check`] is more lenient.
+    ///
+    /// A value that is nested too deep to be looked at (128 levels, fewer for a schema that refers
+    /// to itself in roundabout ways) is not accepted, nor is one that would take too long.
     pub fn is_valid(&self, value: &Value) -> bool {
-        self.compiled.validator.is_valid(value)
+        let Compiled { document, validator, cost, .. } = &*self.compiled;
+        let looked_at = self.compiled.can_look_at(value);
+        looked_at && cost.permits_validation(document, value) && validator.is_valid(value)
     }
 
     /// Reads a value leniently, completes it with the schema's defaults, and says what is missing
@@ -206,14 +217,36 @@ impl Schema {
     /// writing `3.0` as `3` where whole numbers are asked for. Checking the result again changes
     /// nothing.
     pub fn check(&self, value: &Value, coercion: &Coercion) -> Checked {
-        let compiled = &self.compiled;
-        Check::run((&compiled.document, &compiled.validator, &compiled.walk), value, coercion)
+        Check::run(&self.compiled, value, coercion)
     }
 
     /// The scalars of a value with their paths and kinds, in the value's order.
     pub fn leaves<'v>(&self, value: &'v Value) -> impl Iterator<Item = Leaf<'v>> + use<'v> {
         self.compiled.walk.leaves(&self.compiled.document, value).into_iter()
     }
+}
+
+impl Compiled {
+    /// Whether a value is so shallow that it can be looked at within the stack.
+    fn can_look_at(&self, value: &Value) -> bool {
+        let depth = depth(value);
+        depth <= DEEPEST_VALUE && self.cost.fits_the_stack(depth)
+    }
+}
+
+/// The levels of a value; a scalar has one.
+fn depth(value: &Value) -> usize {
+    let mut deepest = 0;
+    let mut open = vec![(value, 1)];
+    while let Some((value, depth)) = open.pop() {
+        deepest = deepest.max(depth);
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(entries) => open.extend(entries.values().map(|item| (item, depth + 1))),
+            _ => {}
+        }
+    }
+    deepest
 }
 
 impl SchemaOptions {

@@ -71,8 +71,16 @@ impl Walk {
         schema: &'s Value,
         certain: bool,
     ) -> Vec<&'s Map<String, Value>> {
+        self.all_of_place(root, vec![schema], certain)
+    }
+
+    fn all_of_place<'s>(
+        &self,
+        root: &'s Value,
+        mut open: Vec<&'s Value>,
+        certain: bool,
+    ) -> Vec<&'s Map<String, Value>> {
         let mut found: Vec<&Map<String, Value>> = Vec::new();
-        let mut open = vec![schema];
         while let Some(schema) = open.pop() {
             let Some(keywords) = schema.as_object() else { continue };
             if found.len() >= MOST_SCHEMAS || found.iter().any(|seen| std::ptr::eq(*seen, keywords))
@@ -116,14 +124,8 @@ impl Walk {
         key: Key<'_>,
         certain: bool,
     ) -> Vec<&'s Map<String, Value>> {
-        let mut found: Vec<&Map<String, Value>> = Vec::new();
-        for keywords in place {
-            for schema in one_below(keywords, key) {
-                let more = self.same_place(root, schema, certain);
-                found.extend(more.into_iter().take(MOST_SCHEMAS.saturating_sub(found.len())));
-            }
-        }
-        found
+        let below = place.iter().rev().flat_map(|keywords| one_below(keywords, key));
+        self.all_of_place(root, below.collect(), certain)
     }
 
     /// What is said about a path of a value, outermost name first.
@@ -284,7 +286,7 @@ fn unescaped(token: &str) -> String {
 }
 
 /// Percent-encoding undone; what is no encoding stays.
-fn decoded(fragment: &str) -> String {
+pub(super) fn decoded(fragment: &str) -> String {
     let mut bytes = Vec::with_capacity(fragment.len());
     let mut rest = fragment.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
