@@ -6,6 +6,7 @@
 
 mod abstention;
 mod embed;
+mod extract;
 mod machine;
 mod matrix;
 mod peer;
@@ -49,6 +50,7 @@ pub(crate) fn run(root: &Path, suite: &str, out: Option<&str>) -> Result<ExitCod
         "retrieval" => retrieval::run(root, &data),
         "abstention" => abstention::run(&data),
         "security" => security::run(&data),
+        "extract" => extract::run(&data),
         _ => Err(cannot(format!("run the suite {suite}"), "there is none of that name")),
     })
 }
