@@ -38,7 +38,7 @@ pub(super) fn run(report: &mut Report) -> Result<Value> {
         black_box(checked.value);
     };
     let times = [
-        ("reading the schema", timed(RUNS / 10, || drop(black_box(read().is_ok())))),
+        ("reading the schema", timed(RUNS / 10, || drop(black_box(read())))),
         ("checking a value that fits", timed(RUNS, || check(&right))),
         ("checking one with six coercions and two gaps", timed(RUNS, || check(&lenient))),
     ];
