@@ -42,7 +42,7 @@ const BETWEEN: [&str; 12] = [
 
 /// `per_script` texts in each of the scripts, of 1 to about 60 words, none with white space at its
 /// end.
-pub fn texts(per_script: usize) -> Vec<String> {
+pub(crate) fn texts(per_script: usize) -> Vec<String> {
     let mut seed = 7u64;
     let mut random = move |below: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -68,7 +68,7 @@ pub fn texts(per_script: usize) -> Vec<String> {
 }
 
 /// English words in texts of the given numbers of words.
-pub fn english(lengths: impl IntoIterator<Item = usize>) -> Vec<String> {
+pub(crate) fn english(lengths: impl IntoIterator<Item = usize>) -> Vec<String> {
     const WORDS: [&str; 24] = [
         "notice",
         "period",

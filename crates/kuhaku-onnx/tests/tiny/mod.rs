@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The runtime library of the test models, or the one that `ORT_DYLIB_PATH` names.
-pub fn onnx() -> Option<OnnxRuntime> {
+pub(crate) fn onnx() -> Option<OnnxRuntime> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let models = std::env::var_os("KUHAKU_TEST_MODELS");
     let in_models =
@@ -29,29 +29,29 @@ pub fn onnx() -> Option<OnnxRuntime> {
 }
 
 /// The folder of a model.
-pub fn path(name: &str) -> PathBuf {
+pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/onnx").join(name)
 }
 
-pub fn folder(name: &str) -> ModelFolder {
+pub(crate) fn folder(name: &str) -> ModelFolder {
     ModelFolder::new(path(name))
 }
 
 /// What the model answers, computed by Python.
-pub fn reference(name: &str) -> Vec<Value> {
+pub(crate) fn reference(name: &str) -> Vec<Value> {
     let text = fs::read_to_string(path(name).join("reference.json")).unwrap();
     let reference: Value = serde_json::from_str(&text).unwrap();
     reference["cases"].as_array().unwrap().clone()
 }
 
 /// The numbers of a member of a case; none when it is absent.
-pub fn numbers(case: &Value, member: &str) -> Option<Vec<f64>> {
+pub(crate) fn numbers(case: &Value, member: &str) -> Option<Vec<f64>> {
     let numbers = case[member].as_array()?;
     Some(numbers.iter().map(|number| number.as_f64().unwrap()).collect())
 }
 
 /// A copy of a model's files, to be broken.
-pub fn copy(name: &str) -> TempDir {
+pub(crate) fn copy(name: &str) -> TempDir {
     let copy = TempDir::new().unwrap();
     for file in ["model.onnx", "tokenizer.json", "config.json"] {
         fs::copy(path(name).join(file), copy.path().join(file)).unwrap();
@@ -60,7 +60,7 @@ pub fn copy(name: &str) -> TempDir {
 }
 
 /// Replaces a name in a file by one of the same length; how often.
-pub fn rename(file: &Path, from: &str, to: &str) -> usize {
+pub(crate) fn rename(file: &Path, from: &str, to: &str) -> usize {
     assert_eq!(from.len(), to.len(), "lengths are part of the format");
     let mut bytes = fs::read(file).unwrap();
     let mut found = 0;
@@ -75,14 +75,14 @@ pub fn rename(file: &Path, from: &str, to: &str) -> usize {
 }
 
 /// Sets a member of a JSON file.
-pub fn set(file: &Path, pointer: &str, value: Value) {
+pub(crate) fn set(file: &Path, pointer: &str, value: Value) {
     let mut json: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     *json.pointer_mut(pointer).unwrap() = value;
     fs::write(file, json.to_string()).unwrap();
 }
 
 /// `count` words that are one token each in every tokenizer of the fixtures, from the `from`th on.
-pub fn words(from: usize, count: usize) -> String {
+pub(crate) fn words(from: usize, count: usize) -> String {
     const WORDS: [&str; 12] = [
         "water", "fire", "earth", "air", "red", "blue", "green", "cat", "dog", "fish", "tree",
         "house",
@@ -93,15 +93,15 @@ pub fn words(from: usize, count: usize) -> String {
 
 /// Counters by name and label.
 #[derive(Clone, Debug, Default)]
-pub struct Counted(Arc<Mutex<Vec<(String, String, u64)>>>);
+pub(crate) struct Counted(Arc<Mutex<Vec<(String, String, u64)>>>);
 
 impl Counted {
-    pub fn runtime(&self) -> Runtime {
+    pub(crate) fn runtime(&self) -> Runtime {
         Runtime::builder().metrics(self.clone()).build()
     }
 
     /// What was counted since the last call.
-    pub fn take(&self) -> Vec<(String, String, u64)> {
+    pub(crate) fn take(&self) -> Vec<(String, String, u64)> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }
