@@ -2,6 +2,14 @@
 //! next step, and no panic.
 
 #![cfg(feature = "runtime")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "tests"
+)]
 
 mod tiny;
 

@@ -1,6 +1,14 @@
 //! The reranker on tiny cross-encoders.
 
 #![cfg(feature = "runtime")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "tests"
+)]
 
 mod tiny;
 

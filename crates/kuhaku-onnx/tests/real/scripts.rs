@@ -96,7 +96,7 @@ pub(crate) fn english(lengths: impl IntoIterator<Item = usize>) -> Vec<String> {
         "before",
     ];
     let mut at = 0usize;
-    let mut text = |length: usize| {
+    let text = |length: usize| {
         let words: Vec<&str> = (0..length)
             .map(|_| {
                 at = at.wrapping_mul(1_103_515_245).wrapping_add(12_345) % (1 << 31);
@@ -105,5 +105,5 @@ pub(crate) fn english(lengths: impl IntoIterator<Item = usize>) -> Vec<String> {
             .collect();
         words.join(" ")
     };
-    lengths.into_iter().map(|length| text(length)).collect()
+    lengths.into_iter().map(text).collect()
 }
