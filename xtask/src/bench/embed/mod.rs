@@ -287,7 +287,7 @@ mod tests {
     struct Letters;
 
     fn letters(text: &str) -> Vec<f32> {
-        let mut counts = vec![0.001_f32; 26];
+        let mut counts = [0.001_f32; 26];
         for letter in text.bytes().filter(u8::is_ascii_lowercase) {
             counts[usize::from(letter - b'a')] += 1.0;
         }
