@@ -26,7 +26,7 @@ pub(crate) type Read<'a> = &'a (dyn Fn(&Value) -> Option<Vec<Problem>> + Send + 
 /// What is asked.
 pub(crate) struct Ask<'a> {
     pub(crate) core: &'a Core,
-    pub(crate) prompt: &'a Prompt,
+    pub(crate) prompt: &'a Prompt<'a>,
     pub(crate) read: Read<'a>,
     pub(crate) limit: Limit,
     /// Where values go while the model writes.

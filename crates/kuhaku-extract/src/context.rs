@@ -1,5 +1,6 @@
 //! One request on its way through the pipeline.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ pub struct Context {
     pub(crate) known: Option<Known>,
     pub(crate) question: String,
     pub(crate) given: Given,
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block<'static>>,
     pub(crate) rules: Vec<String>,
     pub(crate) keys: Vec<ReplyKey>,
     pub(crate) asked: Asked,
@@ -148,7 +149,7 @@ impl Context {
         heading: &'static str,
         content: impl Into<String>,
     ) {
-        self.blocks.push(Block { label, heading, content: content.into() });
+        self.blocks.push(Block { label, heading, content: Cow::Owned(content.into()) });
     }
 
     /// Adds a rule to the instructions: the program's own words. For
@@ -209,23 +210,23 @@ impl Context {
     }
 
     /// The prompt as the steps have prepared it.
-    pub(crate) fn prompt(&self) -> Prompt {
+    pub(crate) fn prompt(&self) -> Prompt<'_> {
         let schema = &self.core.schema;
         let mut blocks = side_blocks(self.reference.as_ref(), &self.history);
-        blocks.extend(self.blocks.iter().cloned());
+        blocks.extend(self.blocks.iter().map(Block::borrowed));
         blocks.push(source_block(&self.text));
         let task = [
             schema.description().map(|text| format!("What to extract: {text}")),
             schema.instructions().map(str::to_owned),
         ];
         Prompt {
-            framing: self.core.framing.clone(),
+            framing: &self.core.framing,
             task: task.into_iter().flatten().collect(),
-            rules: self.rules.clone(),
+            rules: Cow::Borrowed(&self.rules),
             blocks,
-            keys: self.keys.clone(),
-            wire: schema.wire().clone(),
-            wire_text: schema.wire_text().to_owned(),
+            keys: Cow::Borrowed(&self.keys),
+            wire: Cow::Borrowed(schema.wire()),
+            wire_text: Cow::Borrowed(schema.wire_text()),
         }
     }
 
@@ -316,12 +317,12 @@ pub(crate) fn question(template: &str, missing: &[Missing]) -> Option<String> {
 
 /// The blocks of what comes with a text. The history is JSON, so that no message can play another
 /// speaker.
-pub(crate) fn side_blocks(reference: Option<&Value>, history: &[Message]) -> Vec<Block> {
+pub(crate) fn side_blocks<'a>(reference: Option<&'a Value>, history: &[Message]) -> Vec<Block<'a>> {
     let mut blocks = Vec::new();
     if let Some(reference) = reference.filter(|it| !it.is_null()) {
         let content = match reference {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
+            Value::String(text) => Cow::Borrowed(text.as_str()),
+            other => Cow::Owned(other.to_string()),
         };
         let heading = "What the source text may refer to";
         blocks.push(Block { label: "reference", heading, content });
@@ -329,15 +330,15 @@ pub(crate) fn side_blocks(reference: Option<&Value>, history: &[Message]) -> Vec
     if !history.is_empty() {
         let role = |role| if role == Role::User { "user" } else { "assistant" };
         let message = |it: &Message| json!({"role": role(it.role), "text": it.text}).to_string();
-        let content = history.iter().map(message).collect::<Vec<_>>().join("\n");
+        let content = history.iter().map(message).collect::<Vec<_>>().join("\n").into();
         let heading = "The conversation before the source text, one message a line";
         blocks.push(Block { label: "history", heading, content });
     }
     blocks
 }
 
-pub(crate) fn source_block(text: &str) -> Block {
-    Block { label: "source", heading: "The source text", content: text.to_owned() }
+pub(crate) fn source_block(text: &str) -> Block<'_> {
+    Block { label: "source", heading: "The source text", content: Cow::Borrowed(text) }
 }
 
 /// # Errors

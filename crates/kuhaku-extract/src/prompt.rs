@@ -1,5 +1,7 @@
 //! The prompt: the program's rules, and outside text behind fences (R6).
 
+use std::borrow::Cow;
+
 use kuhaku_core::{Fence, ReplyFormat, Runtime};
 use serde_json::{Map, Value, json};
 
@@ -27,11 +29,18 @@ const LONGEST_REPLY: usize = 8_000;
 
 /// Outside text under a label.
 #[derive(Clone, Debug)]
-pub(crate) struct Block {
+pub(crate) struct Block<'a> {
     pub(crate) label: &'static str,
     /// The program's own words on what stands in it.
     pub(crate) heading: &'static str,
-    pub(crate) content: String,
+    pub(crate) content: Cow<'a, str>,
+}
+
+impl Block<'_> {
+    /// The same without a copy of the content.
+    pub(crate) fn borrowed(&self) -> Block<'_> {
+        Block { content: Cow::Borrowed(&self.content), ..*self }
+    }
 }
 
 /// A key of the reply beside `data`.
@@ -59,17 +68,17 @@ pub struct Preview {
 
 /// Everything that makes up a prompt.
 #[derive(Clone, Debug)]
-pub(crate) struct Prompt {
-    pub(crate) framing: String,
+pub(crate) struct Prompt<'a> {
+    pub(crate) framing: &'a str,
     /// What is to be extracted, in the application's words.
     pub(crate) task: Vec<String>,
     /// Further rules, of steps.
-    pub(crate) rules: Vec<String>,
-    pub(crate) blocks: Vec<Block>,
-    pub(crate) keys: Vec<ReplyKey>,
+    pub(crate) rules: Cow<'a, [String]>,
+    pub(crate) blocks: Vec<Block<'a>>,
+    pub(crate) keys: Cow<'a, [ReplyKey]>,
     /// What `data` must be, for services that hold to a schema, and as the model is shown it.
-    pub(crate) wire: Value,
-    pub(crate) wire_text: String,
+    pub(crate) wire: Cow<'a, Value>,
+    pub(crate) wire_text: Cow<'a, str>,
 }
 
 /// A reply that could not be used, and why.
@@ -80,7 +89,7 @@ pub(crate) struct Again {
     pub(crate) wrong: Vec<String>,
 }
 
-impl Prompt {
+impl Prompt<'_> {
     /// The instructions: the same for every text, so that services can cache them.
     pub(crate) fn system(&self) -> String {
         let mut parts: Vec<&str> = vec![self.framing.trim()];
@@ -103,7 +112,7 @@ impl Prompt {
             fenced(&mut text, runtime, block)?;
         }
         text.push_str("Reply with a JSON object that has these keys:\n- `data`: the values\n");
-        for key in &self.keys {
+        for key in self.keys.iter() {
             text.push_str(&format!("- `{}`: {}\n", key.name, key.about));
         }
         if !native {
@@ -114,10 +123,11 @@ impl Prompt {
             if let Some(reply) = &again.reply {
                 let content: String = reply.chars().take(LONGEST_REPLY).collect();
                 let heading = "The reply that could not be used";
+                let content = content.into();
                 fenced(&mut text, runtime, &Block { label: "reply", heading, content })?;
             }
             // What is wrong names keys of the reply, which are outside text too.
-            let content = again.wrong.join("\n");
+            let content = again.wrong.join("\n").into();
             let heading = "What is wrong with it, one fault a line";
             fenced(&mut text, runtime, &Block { label: "faults", heading, content })?;
             text.push_str("Reply again, without these faults. What the source text does not state stays null.\n");
@@ -133,7 +143,7 @@ impl Prompt {
         let (data, definitions) = nest(&self.wire, "#/properties/data", "");
         let mut properties = Map::new();
         properties.insert("data".into(), data);
-        for key in &self.keys {
+        for key in self.keys.iter() {
             properties.insert(key.name.into(), key.schema.clone());
         }
         let names: Vec<Value> = properties.keys().map(|name| name.as_str().into()).collect();
@@ -159,7 +169,7 @@ impl Prompt {
 }
 
 /// Adds a block within borders of its own, under a line that says which borders they are.
-fn fenced(text: &mut String, runtime: &Runtime, block: &Block) -> Result<()> {
+fn fenced(text: &mut String, runtime: &Runtime, block: &Block<'_>) -> Result<()> {
     let fence = Fence::new(runtime).adopt()?;
     let (label, nonce) = (block.label, fence.nonce());
     text.push_str(&format!(

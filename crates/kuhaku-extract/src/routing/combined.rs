@@ -1,5 +1,6 @@
 //! Choosing and extracting in one call.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
@@ -67,6 +68,7 @@ impl Router {
         let (limit, used) = (routing.limit, kuhaku_core::Usage::default());
         let ask = Ask { core, prompt: &prompt, read: &read, limit, outlet: None, used };
         let mut asked = ask.run().await?;
+        drop(prompt);
         let Some(reply) = asked.reply.take() else {
             let mut failed = Extraction::new(status(&asked.issues), routing.trace_id.clone());
             failed.issues = std::mem::take(&mut asked.issues);
@@ -105,12 +107,12 @@ impl Router {
         Some(Said::Of(extractor, data))
     }
 
-    fn prompt(&self, contexts: &[Context]) -> Prompt {
+    fn prompt<'a>(&'a self, contexts: &'a [Context]) -> Prompt<'a> {
         let extractors = &self.parts.extractors;
         let mut task = vec![catalogue(extractors, self.parts.instructions.as_deref())];
         let mut known = BTreeMap::new();
         let (mut rules, mut keys) = (Vec::<String>::new(), vec![choice_key(extractors)]);
-        let (mut steps, mut blocks) = (Vec::<Block>::new(), Vec::new());
+        let (mut steps, mut blocks) = (Vec::<Block<'a>>::new(), Vec::new());
         for (extractor, context) in extractors.iter().zip(contexts) {
             let schema = extractor.schema();
             if let Some(instructions) = schema.instructions() {
@@ -131,7 +133,7 @@ impl Router {
             }
             for block in context.blocks.iter().filter(|block| block.label != "known") {
                 if !steps.iter().any(|it| it.label == block.label && it.content == block.content) {
-                    steps.push(block.clone());
+                    steps.push(block.borrowed());
                 }
             }
         }
@@ -140,7 +142,11 @@ impl Router {
         }
         if !known.is_empty() {
             let heading = "Values known from earlier messages, by kind";
-            blocks.push(Block { label: "known", heading, content: json!(known).to_string() });
+            blocks.push(Block {
+                label: "known",
+                heading,
+                content: json!(known).to_string().into(),
+            });
             rules.extend([EARLIER_RULE.to_owned(), SlotFilling::RULE.to_owned()]);
         }
         blocks.extend(steps);
@@ -153,9 +159,16 @@ impl Router {
              kind. Pointers begin within that object."
                 .to_owned(),
         );
-        let wire_text = wire.to_string();
-        let framing = self.core().framing.clone();
-        Prompt { framing, task, rules, blocks, keys, wire, wire_text }
+        let wire_text = Cow::Owned(wire.to_string());
+        Prompt {
+            framing: &self.core().framing,
+            task,
+            rules: Cow::Owned(rules),
+            blocks,
+            keys: Cow::Owned(keys),
+            wire: Cow::Owned(wire),
+            wire_text,
+        }
     }
 }
 

@@ -30,7 +30,7 @@ impl Step for Security {
             });
             for (placeholder, count) in context.redactions.iter() {
                 let count = u64::try_from(count).unwrap_or(u64::MAX);
-                core.runtime.count("kuhaku_sanitization_redactions_total", placeholder, count);
+                core.runtime.count("masking_redactions_total", placeholder, count);
             }
         }
         if core.security.input_guard {
@@ -66,7 +66,7 @@ fn mask(context: &mut Context, masker: &dyn Masker) {
         map_texts(&mut known.shown, &mut masked);
     }
     for block in &mut context.blocks {
-        block.content = masked(&block.content);
+        block.content = masked(&block.content).into();
     }
     let text = masker.mask(&context.text);
     redactions.merge(text.redactions());

@@ -1,0 +1,186 @@
+//! Values while the model writes, and many texts at once.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(clippy::indexing_slicing, reason = "tests")]
+
+mod support;
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kuhaku_core::{
+    Capabilities, ChatRequest, ChatResponse, ChatStream, Error, ErrorKind, LlmProvider,
+};
+use kuhaku_extract::{
+    ExtractRequest, ExtractionEvent, ExtractionSettings, ExtractionStatus as Status, Extractor,
+};
+use serde_json::{Value, json};
+use support::{extractor, model, order, reply, user};
+
+async fn events(extractor: &Extractor, request: ExtractRequest) -> Vec<ExtractionEvent> {
+    let mut stream = extractor.extract_stream(request);
+    let mut events = Vec::new();
+    while let Some(event) = stream.next().await {
+        events.push(event.unwrap());
+    }
+    events
+}
+
+fn field(path: &str, value: Value, is_final: bool) -> (String, Value, bool) {
+    (path.into(), value, is_final)
+}
+
+fn fields(events: &[ExtractionEvent]) -> Vec<(String, Value, bool)> {
+    let one = |event: &ExtractionEvent| match event {
+        ExtractionEvent::Field { path, value, is_final } => {
+            Some((path.clone(), value.clone(), *is_final))
+        }
+        _ => None,
+    };
+    events.iter().filter_map(one).collect()
+}
+
+#[tokio::test]
+async fn values_come_as_they_become_valid_and_once_more_when_they_are_final() {
+    let flawed = r#"{"data": {"product": "green tea", "quantity": "many"}}"#;
+    let good = r#"{"data": {"product": "tea", "quantity": "3"}, "new": false}"#;
+    let extractor = extractor(order(), &model([flawed, good]));
+    let events = events(&extractor, ExtractRequest::new("3 tea")).await;
+    assert_eq!(
+        fields(&events),
+        [
+            field("/product", json!("green tea"), false),
+            field("/product", json!("tea"), false),
+            field("/quantity", json!(3), false),
+            field("/product", json!("tea"), true),
+            field("/quantity", json!(3), true),
+        ]
+    );
+    let Some(ExtractionEvent::End(result)) = events.last() else { panic!("no end") };
+    assert_eq!((result.status, result.attempts), (Status::Complete, 2));
+    assert_eq!(result.value, Some(json!({"product": "tea", "quantity": 3})));
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_the_error_of_its_request() {
+    let extractor = extractor(order(), &model(Vec::<String>::new()));
+    let mut stream = extractor.extract_stream("tea");
+    assert_eq!(stream.next().await.unwrap().unwrap_err().code(), "core.unavailable");
+    assert!(stream.next().await.is_none());
+}
+
+/// Answers with the number in the text, later texts sooner; fails for odd ones that end in 7.
+#[derive(Debug, Default)]
+struct Counting {
+    now: AtomicUsize,
+    most: AtomicUsize,
+    calls: AtomicUsize,
+}
+
+#[async_trait]
+impl LlmProvider for Counting {
+    fn id(&self) -> &str {
+        "counting:model"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    async fn chat(&self, request: ChatRequest) -> kuhaku_core::Result<ChatResponse> {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let text = user(&request);
+        let number = text.split("box ").nth(1).unwrap();
+        let number: u64 =
+            number.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap();
+        tokio::time::sleep(Duration::from_millis(20 - number % 20)).await;
+        self.now.fetch_sub(1, Ordering::SeqCst);
+        if number % 10 == 7 {
+            return Err(Error::new(ErrorKind::Unavailable, "count", "it is a seven"));
+        }
+        Ok(ChatResponse::new("m", reply(json!({"product": "box", "quantity": number}))))
+    }
+
+    async fn stream(&self, _: ChatRequest) -> kuhaku_core::Result<ChatStream> {
+        unreachable!("nothing streams here")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_keeps_the_order_bounds_what_runs_at_once_and_goes_on_after_failures() {
+    let counting = Arc::new(Counting::default());
+    let mut settings = ExtractionSettings::default();
+    settings.batch_concurrency = 5;
+    let extractor =
+        Extractor::builder(order(), counting.clone()).settings(settings).build().unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let heard = seen.clone();
+    let batch = extractor.batch().progress(move |at| {
+        heard.lock().unwrap().push((at.done, at.complete, at.errors, at.total));
+    });
+    let outcomes = batch.run((0..30).map(|number| format!("box {number}"))).await;
+    for (number, outcome) in outcomes.iter().enumerate() {
+        match outcome {
+            Ok(result) => assert_eq!(result.data.as_ref().unwrap()["quantity"], number),
+            Err(error) => assert_eq!((error.code(), number % 10), ("core.unavailable", 7)),
+        }
+    }
+    assert_eq!(counting.most.load(Ordering::SeqCst), 5);
+    let seen = seen.lock().unwrap().clone();
+    assert_eq!((seen.len(), seen[29]), (30, (30, 27, 3, Some(30))));
+    let one = extractor.batch().concurrency(0).run(["box 1", "box 2"]).await;
+    assert_eq!(one.len(), 2);
+}
+
+fn lines(texts: &[&str]) -> Vec<io::Result<String>> {
+    texts.iter().map(|text| Ok((*text).to_owned())).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn lines_of_a_batch_go_on_where_they_were_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.jsonl");
+    let texts = [
+        r#""box 1""#,
+        "",
+        r#"{"id": "b", "text": "box 2", "history": [{"role": "user", "text": "hi"}]}"#,
+        "not json",
+        r#"{"text": "box 7"}"#,
+        r#"{"id": 5, "text": "box 5", "prior": {"product": "crate"}}"#,
+    ];
+    let counting = Arc::new(Counting::default());
+    let extractor = Extractor::builder(order(), counting.clone()).build().unwrap();
+    let batch = extractor.batch();
+    let progress = batch.run_jsonl(lines(&texts[..3]).into_iter(), &output).await.unwrap();
+    assert_eq!((progress.done, progress.complete, progress.skipped), (2, 2, 0));
+    let whole = std::fs::read_to_string(&output).unwrap();
+    // A kill left half a line behind.
+    std::fs::write(&output, format!("{whole}{{\"line\": 4, \"of")).unwrap();
+    let progress = batch.run_jsonl(lines(&texts).into_iter(), &output).await.unwrap();
+    assert_eq!((progress.done, progress.errors, progress.skipped), (3, 2, 2));
+    assert_eq!(counting.calls.load(Ordering::SeqCst), 4, "nothing was asked twice");
+    let written = std::fs::read_to_string(&output).unwrap();
+    let written: Vec<Value> =
+        written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let numbers: Vec<&Value> = written.iter().map(|line| &line["line"]).collect();
+    assert_eq!(numbers, [1, 3, 4, 5, 6]);
+    assert_eq!((&written[1]["id"], &written[4]["id"]), (&json!("b"), &json!(5)));
+    assert_eq!(written[0]["result"]["data"]["quantity"], 1);
+    assert_eq!(written[2]["error"]["code"], "extract.batch");
+    assert_eq!(written[3]["error"]["code"], "core.unavailable");
+    assert_eq!(written[4]["result"]["data"], json!({"product": "box", "quantity": 5}));
+
+    let again = batch.run_jsonl(lines(&texts).into_iter(), &output).await.unwrap();
+    assert_eq!((again.done, again.skipped), (0, 5));
+    let other = batch.run_jsonl(lines(&["\"box 9\""]).into_iter(), &output).await.unwrap_err();
+    assert!(other.to_string().contains("another input"), "{other}");
+    std::fs::write(&output, "no batch\n").unwrap();
+    let foreign = batch.run_jsonl(lines(&texts).into_iter(), &output).await.unwrap_err();
+    assert_eq!(foreign.code(), "extract.batch");
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "no batch\n", "it is left alone");
+}
