@@ -8,9 +8,10 @@
 //! | `llm` | `ScriptedLlm`: a model that follows a script |
 //! | `providers` | `transcript`: a server that follows a script to the byte; `providers`: the suite of `LlmProvider` |
 //! | `index` | the conformance suite of `ChunkIndex`, and the suite of R4 |
+//! | `scale` | `Scale`: corpora of any size, to measure on |
 //! | `planted` | `planted`: values of all kinds that masking must not let through |
 //!
-//! Never a dependency of anything but tests.
+//! Never a dependency of anything but tests and benches.
 
 mod clock;
 #[cfg(feature = "index")]
@@ -21,8 +22,10 @@ mod llm;
 mod planted;
 #[cfg(feature = "providers")]
 pub mod providers;
-#[cfg(any(feature = "index", feature = "planted"))]
+#[cfg(any(feature = "planted", feature = "scale"))]
 mod random;
+#[cfg(feature = "scale")]
+mod scale;
 #[cfg(feature = "providers")]
 pub mod transcript;
 
@@ -31,3 +34,5 @@ pub use clock::fixed_runtime;
 pub use llm::ScriptedLlm;
 #[cfg(feature = "planted")]
 pub use planted::{Planted, planted};
+#[cfg(feature = "scale")]
+pub use scale::Scale;

@@ -23,11 +23,13 @@ impl Random {
     }
 
     /// True once in `of` times.
+    #[cfg(any(feature = "index", feature = "planted"))]
     pub(crate) fn once_in(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }
 
     /// One of a list.
+    #[cfg(any(feature = "index", feature = "planted"))]
     pub(crate) fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> Option<&'a T> {
         from.get(self.below(from.len())).copied()
     }

@@ -5,6 +5,7 @@
 //! compared where absolute times cannot (D40).
 
 mod abstention;
+mod cold;
 mod embed;
 mod extract;
 mod machine;
@@ -49,6 +50,7 @@ pub(crate) fn run(root: &Path, suite: &str, out: Option<&str>) -> Result<ExitCod
     finish(root, &out, suite, || match suite {
         "retrieval" => retrieval::run(root, &data),
         "abstention" => abstention::run(&data),
+        "cold" => cold::run(root, &data),
         "security" => security::run(&data),
         "extract" => extract::run(&data),
         _ => Err(cannot(format!("run the suite {suite}"), "there is none of that name")),

@@ -8,16 +8,15 @@ mod conformance;
 mod history;
 mod non_interference;
 mod observation;
-mod scale;
 
 use std::fmt;
 
 use async_trait::async_trait;
 use kuhaku_index::{ChunkIndex, Error, Fault, Fingerprint, IdKey, MemoryIndex};
 
+pub use crate::scale::Scale;
 pub use conformance::conformance;
 pub use non_interference::{NonInterference, Proof, non_interference};
-pub use scale::Scale;
 
 /// An index under test, with whatever keeps it alive.
 #[async_trait]

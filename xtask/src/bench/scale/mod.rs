@@ -1,13 +1,13 @@
 //! The suite `scale`: the durable index at 100,000 chunks (`scale-million` at 1,000,000), beside tantivy
 //! and bm25s in memory.
 
-mod corpus;
 mod ours;
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use kuhaku_testkit::Scale;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -17,6 +17,9 @@ use super::report::{Report, Section};
 use crate::error::{Result, cannot};
 
 pub(crate) use ours::probe;
+
+/// Queries of each kind.
+const QUERIES: usize = 200;
 
 /// What is measured of one engine; what it does not measure stays zero.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -46,9 +49,11 @@ pub(crate) fn run(root: &Path, chunks: usize) -> Result<Report> {
         let text = lines.join("\n");
         fs::write(folder.join(name), text).map_err(|error| cannot("write a corpus", error))
     };
-    write("corpus.txt", &corpus::chunks(chunks))?;
-    write("common.txt", &corpus::common())?;
-    write("rare.txt", &corpus::rare())?;
+    let corpus = Scale::new();
+    let documents = 0..chunks / Scale::CHUNKS;
+    write("corpus.txt", &documents.flat_map(|number| corpus.texts(number)).collect::<Vec<_>>())?;
+    write("common.txt", &corpus.common(QUERIES))?;
+    write("rare.txt", &corpus.rare(QUERIES))?;
 
     let mut report = Report { title: format!("{chunks} chunks"), ..Report::default() };
     let filled = child("index", &folder)?;

@@ -5,15 +5,13 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use kuhaku::index::{
-    Batch, ChunkIndex as _, ChunkRecord, DocumentRecord, IdKey, OpenOptions, SparseQuery,
-    SqliteIndex,
-};
-use kuhaku::{Roles, Scope};
-use kuhaku_core::{AccessTags, AuthContext, DocumentId, Masked, Runtime};
+use kuhaku::Scope;
+use kuhaku::index::{Batch, ChunkIndex as _, OpenOptions, SparseQuery, SqliteIndex};
+use kuhaku_core::Runtime;
+use kuhaku_testkit::Scale;
 
 use super::super::block_on;
-use super::{Peer, corpus};
+use super::{Peer, QUERIES};
 use crate::error::{Result, cannot};
 
 /// Documents per transaction.
@@ -26,8 +24,8 @@ const ADDITIONS: usize = 60;
 /// searches the second as a caller of 50 roles. Prints the measures as JSON.
 pub(crate) fn probe(task: &str, folder: &Path) -> Result<()> {
     let measured = match task {
-        "index" => block_on(fill(folder, "index", |_| AccessTags::none()))??,
-        "tagged" => block_on(fill(folder, "tagged", tags))??,
+        "index" => block_on(fill(folder, "index", &Scale::new()))??,
+        "tagged" => block_on(fill(folder, "tagged", &Scale::new().tagged()))??,
         "open" => block_on(open(folder))??,
         "scoped" => block_on(scoped(folder))??,
         _ => return Err(cannot(format!("probe {task}"), "there is no such task")),
@@ -35,10 +33,6 @@ pub(crate) fn probe(task: &str, folder: &Path) -> Result<()> {
     let json = serde_json::to_string(&measured).map_err(|error| cannot("print", error))?;
     println!("{json}");
     Ok(())
-}
-
-fn tags(document: usize) -> AccessTags {
-    AccessTags::new(corpus::roles(document)).unwrap_or_default()
 }
 
 fn options(folder: &Path, name: &str) -> OpenOptions {
@@ -49,34 +43,17 @@ fn failed(error: impl std::fmt::Display) -> crate::error::Error {
     cannot("measure the index", error)
 }
 
-/// A document of the chunks given.
-fn document(number: usize, chunks: &[&str], tags: AccessTags) -> Result<DocumentRecord> {
-    let text = chunks.join("\n\n");
-    let key = IdKey::from_bytes([1; 32]);
-    let id = DocumentId::new(format!("d{number}")).map_err(failed)?;
-    let content = key.content_hash(&[text.as_bytes()]);
-    let mut record =
-        DocumentRecord::new(id, content, Masked::replacing(&text, Vec::new()).canonical());
-    record.tags = tags;
-    let mut start = 0;
-    for chunk in chunks {
-        record.chunks.push(ChunkRecord::new(start..start + chunk.len()));
-        start += chunk.len() + 2;
-    }
-    Ok(record)
-}
-
-async fn fill(folder: &Path, name: &str, tags: fn(usize) -> AccessTags) -> Result<Peer> {
-    let corpus = fs::read_to_string(folder.join("corpus.txt")).map_err(failed)?;
-    let lines: Vec<&str> = corpus.lines().collect();
+async fn fill(folder: &Path, name: &str, corpus: &Scale) -> Result<Peer> {
+    let texts = fs::read_to_string(folder.join("corpus.txt")).map_err(failed)?;
+    let lines: Vec<&str> = texts.lines().collect();
     let begun = Instant::now();
     let index = SqliteIndex::open(options(folder, name).create(true)).await.map_err(failed)?;
-    let documents: Vec<&[&str]> = lines.chunks(corpus::PER_DOCUMENT).collect();
+    let documents: Vec<&[&str]> = lines.chunks(Scale::CHUNKS).collect();
     for (at, documents) in documents.chunks(BATCH).enumerate() {
         let mut batch = Batch::new();
         for (place, chunks) in documents.iter().enumerate() {
-            let number = at * BATCH + place;
-            batch = batch.upsert(document(number, chunks, tags(number))?);
+            let record = corpus.record(at * BATCH + place, chunks);
+            batch = batch.upsert(record.map_err(failed)?);
         }
         index.apply(batch).await.map_err(failed)?;
     }
@@ -92,17 +69,20 @@ async fn open(folder: &Path) -> Result<Peer> {
     let index = SqliteIndex::open(options(folder, "index")).await.map_err(failed)?;
     let open_ms = begun.elapsed().as_secs_f64() * 1e3;
     let everybody = Scope::anonymous();
+    let common = queries(folder, "common")?;
+    let rare = queries(folder, "rare")?;
     let begun = Instant::now();
-    search(&index, &everybody, corpus::rare().first().map_or("", String::as_str))?;
+    search(&index, &everybody, rare.first().map_or("", String::as_str))?;
     let first_us = begun.elapsed().as_secs_f64() * 1e6;
-    let common_us = timed(&index, &everybody, &corpus::common())?;
-    let rare_us = timed(&index, &everybody, &corpus::rare())?;
+    let common_us = timed(&index, &everybody, &common)?;
+    let rare_us = timed(&index, &everybody, &rare)?;
     let memory_mb = memory();
     let (mut warm, mut added) = (Vec::new(), Vec::new());
-    for (number, query) in corpus::common().iter().cycle().take(ADDITIONS).enumerate() {
+    let corpus = Scale::new();
+    for (number, query) in common.iter().cycle().take(ADDITIONS).enumerate() {
         warm.push(time(&index, &everybody, query)?);
         let text = format!("{query} appended");
-        let record = document(10_000_000 + number, &[&text], AccessTags::none())?;
+        let record = corpus.record(10_000_000 + number, &[text]).map_err(failed)?;
         index.apply(Batch::new().upsert(record)).await.map_err(failed)?;
         added.push(time(&index, &everybody, query)?);
     }
@@ -121,11 +101,17 @@ async fn open(folder: &Path) -> Result<Peer> {
 
 async fn scoped(folder: &Path) -> Result<Peer> {
     let index = SqliteIndex::open(options(folder, "tagged")).await.map_err(failed)?;
-    let caller = AuthContext::new("caller", Roles::new(corpus::caller())).scope();
-    let common_us = timed(&index, &caller, &corpus::common())?;
-    let rare_us = timed(&index, &caller, &corpus::rare())?;
+    let caller = Scale::caller();
+    let common_us = timed(&index, &caller, &queries(folder, "common")?)?;
+    let rare_us = timed(&index, &caller, &queries(folder, "rare")?)?;
     let memory_mb = memory();
     Ok(Peer { common_us, rare_us, memory_mb, ..Peer::default() })
+}
+
+/// The same queries as the peers have, so that no generator is in the memory that is measured.
+fn queries(folder: &Path, name: &str) -> Result<Vec<String>> {
+    let text = fs::read_to_string(folder.join(format!("{name}.txt"))).map_err(failed)?;
+    Ok(text.lines().take(QUERIES).map(str::to_owned).collect())
 }
 
 fn search(index: &SqliteIndex, scope: &Scope, query: &str) -> Result<()> {
