@@ -1,5 +1,6 @@
 //! `kuhaku quarantine`.
 
+use kuhaku::core::PiiMasker;
 use kuhaku::{Result, one_line};
 use serde_json::json;
 
@@ -21,10 +22,11 @@ pub(crate) async fn run(command: &QuarantineCommand, context: &Context<'_>) -> R
                 console.value(&json!({ "version": 1, "quarantined": held }));
                 return Ok(Exit::Done);
             }
+            let masker = PiiMasker::new();
             for chunk in &held {
                 let source = one_line(&chunk.source, 200);
                 console.line(format!("{}  {} — {source}", chunk.id, chunk.reason));
-                console.line(format!("   {}", excerpt(&chunk.text, EXCERPT)));
+                console.line(format!("   {}", excerpt(&chunk.text, EXCERPT, &masker)));
             }
             if held.is_empty() {
                 console.note("nothing is held back");

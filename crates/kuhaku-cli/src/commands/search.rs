@@ -18,9 +18,10 @@ pub(crate) async fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Exit
     if console.json() {
         console.value(&answer);
     } else {
+        let masker = PiiMasker::new();
         for (rank, hit) in answer.hits.iter().enumerate() {
             console.line(heading(rank + 1, hit));
-            console.line(format!("   {}", excerpt(&hit.text, EXCERPT)));
+            console.line(format!("   {}", excerpt(&hit.text, EXCERPT, &masker)));
         }
     }
     if answer.skipped.iter().any(|skipped| skipped.reason == "refused") {
@@ -47,8 +48,8 @@ fn heading(rank: usize, hit: &Found) -> Line {
 }
 
 /// The beginning of a passage in one line, masked in this form (R7).
-pub(super) fn excerpt(text: &str, limit: usize) -> String {
-    PiiMasker::new().mask(&one_line(text, limit)).into_parts().0
+pub(super) fn excerpt(text: &str, limit: usize, masker: &PiiMasker) -> String {
+    masker.mask(&one_line(text, limit)).into_parts().0
 }
 
 /// Where a passage stands: the document's path, the headings below its title, the page.
