@@ -8,9 +8,10 @@ use kuhaku::eval::Threshold;
 use kuhaku::{ChunkId, DocumentId, IdKey, TraceId};
 
 use crate::exit;
+use crate::fields::FieldArg;
 use crate::logs::{LogFormat, LogLevel};
 
-/// Ask a folder of documents, within the asker's rights.
+/// Ask a folder of documents, within the asker's rights, or take values out of text.
 #[derive(Debug, Parser)]
 #[command(
     name = "kuhaku",
@@ -60,6 +61,8 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Answer a question, with citations
     Ask(AskArgs),
+    /// Take values out of a text, and ask for those that it lacks
+    Extract(ExtractArgs),
     /// List or remove documents (for operators: shows all, whoever may see them)
     #[command(subcommand)]
     Documents(DocumentsCommand),
@@ -236,10 +239,75 @@ pub(crate) struct AskArgs {
     pub(crate) no_stream: bool,
 }
 
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Without a text, --file or --jsonl the text is read from standard input; at a \
+                        terminal, a conversation begins."
+)]
+pub(crate) struct ExtractArgs {
+    /// What to extract: NAME, NAME:KIND or NAME:KIND=DESCRIPTION. KIND is text, number, integer,
+    /// boolean, date or a choice such as small|large; [] after it makes a list, ? makes it optional
+    #[arg(
+        required_unless_present = "schema",
+        value_name = "FIELD",
+        value_parser = FieldArg::parse
+    )]
+    pub(crate) fields: Vec<FieldArg>,
+    /// The text, after --; quotes around several words are not needed
+    #[arg(last = true, value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// Take what to extract from this JSON Schema
+    #[arg(long, value_name = "FILE", conflicts_with = "fields")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Read the text from this file
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub(crate) file: Option<PathBuf>,
+    /// Read a text a line: JSON strings, or objects with `text` and perhaps `id`, `history`,
+    /// `reference`, `prior`
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "out",
+        conflicts_with_all = ["text", "file", "chat", "preview", "prior", "reference", "identity"]
+    )]
+    pub(crate) jsonl: Option<PathBuf>,
+    /// Write a line of JSON for each of --jsonl to this file; what an earlier run has done stays
+    #[arg(long, value_name = "FILE", requires = "jsonl")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many texts of --jsonl at a time
+    #[arg(long, value_name = "N", requires = "jsonl", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) concurrency: Option<u32>,
+    /// Go on until everything is there: ask for what is missing, and read the replies, a line each,
+    /// from standard input
+    #[arg(long)]
+    pub(crate) chat: bool,
+    /// Print the prompt for the text, and ask no model
+    #[arg(long, conflicts_with = "chat")]
+    pub(crate) preview: bool,
+    /// Go on from this earlier result, or from these values, in JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prior: Option<PathBuf>,
+    /// What else the text may refer to, such as a menu; JSON or text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) reference: Option<PathBuf>,
+    /// Look each value up in the text: report what was found, or make a result invalid, or drop what
+    /// was not found and ask for it
+    #[arg(long, value_name = "MODE", value_parser = ["off", "report", "invalid", "drop"])]
+    pub(crate) evidence: Option<String>,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Who asks, for the audit
+    #[arg(long, value_name = "NAME")]
+    pub(crate) identity: Option<String>,
+    /// The id of the request, for logs and the audit
+    #[arg(long, value_name = "ID", value_parser = trace_id)]
+    pub(crate) trace_id: Option<TraceId>,
+}
+
 /// Which model answers, whatever the settings say.
 #[derive(Debug, Default, ClapArgs)]
 pub(crate) struct ModelArgs {
-    /// The service that writes the answer: none, auto, ollama, openai, anthropic, groq …
+    /// The service whose model is asked: none, auto, ollama, openai, anthropic, groq …
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
     /// The model of that service
@@ -290,7 +358,7 @@ pub(crate) struct AuditShowArgs {
     /// Only the last N
     #[arg(long, value_name = "N")]
     pub(crate) last: Option<usize>,
-    /// Only this kind of request: ask or search
+    /// Only this kind of request: ask, search or extraction
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
     /// Only requests that ended in this way, such as refused or error

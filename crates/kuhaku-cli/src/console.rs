@@ -1,7 +1,7 @@
 //! Standard output for results, standard error for everything else. The only place that prints.
 
 use std::borrow::Cow;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _, stdin};
 
 use anstyle::{AnsiColor, Style};
 use kuhaku::Error;
@@ -106,6 +106,16 @@ impl Console {
     /// A remark. It may name what was typed, so it is masked, like all that logs may keep (R7).
     pub(crate) fn note(&self, text: &str) {
         let _ = writeln!(anstream::stderr(), "{}", Line::new().dim(masked(text)).render());
+    }
+
+    /// Asks for a line, where somebody at a terminal types behind it.
+    pub(crate) fn prompt(&self, text: &str) {
+        if !stdin().is_terminal() {
+            return;
+        }
+        let mut stderr = anstream::stderr();
+        let _ = write!(stderr, "{}", Line::new().dim(text).render());
+        let _ = stderr.flush();
     }
 
     /// What is wrong with the arguments. Help that was asked for is no error.

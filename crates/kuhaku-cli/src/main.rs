@@ -1,4 +1,4 @@
-//! The `kuhaku` command: documents in, cited answers out, on one machine.
+//! The `kuhaku` command: documents in, cited answers out; text in, values out.
 //!
 //! Results go to standard output, everything else to standard error. The exit status says what
 //! happened; see [`exit::Exit`].
@@ -8,6 +8,8 @@ mod commands;
 mod console;
 mod context;
 mod exit;
+mod fields;
+mod input;
 mod logs;
 mod progress;
 mod telemetry;
@@ -63,6 +65,10 @@ async fn run(args: &Args, console: &Console, runtime: kuhaku::Runtime) -> Exit {
                                        command goes on from there",
                 Command::Models(_) => "interrupted; what has come is kept, and the same command \
                                        goes on from there",
+                Command::Extract(ref args) if args.jsonl.is_some() => {
+                    "interrupted; the lines that are done are kept, and the same command goes on \
+                     from there"
+                }
                 _ => "interrupted",
             });
             return exit;

@@ -1,6 +1,7 @@
-//! How far an ingest or a download is, on terminals.
+//! How far an ingest, a download or a batch is, on terminals.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use kuhaku::extract::BatchProgress;
 use kuhaku::{DocumentReport, IngestProgress};
 
 use crate::console::plain;
@@ -57,6 +58,30 @@ impl Bytes {
 
 impl Drop for Bar {
     fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A bar of texts on standard error; nothing where that is no terminal. Clones are the same bar.
+#[derive(Clone)]
+pub(crate) struct Texts(ProgressBar);
+
+impl Texts {
+    pub(crate) fn new(texts: u64) -> Self {
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {eta} {wide_msg}");
+        let bar = ProgressBar::new(texts);
+        Self(style.map_or(bar.clone(), |style| bar.with_style(style)))
+    }
+
+    pub(crate) fn at(&self, progress: &BatchProgress) {
+        let done = progress.done.saturating_add(progress.skipped);
+        self.0.set_position(u64::try_from(done).unwrap_or(u64::MAX));
+        if progress.errors > 0 {
+            self.0.set_message(format!("{} in error", progress.errors));
+        }
+    }
+
+    pub(crate) fn finish(&self) {
         self.0.finish_and_clear();
     }
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kuhaku_core::{
-    Capability, Consent, DecisionMemory, HttpClient, LlmProvider, NobodyToAsk, Problems,
-    Resolution, Resolver, Runtime, Section as _, Sources,
+    Capability, Consent, DecisionMemory, Error, ErrorKind, HttpClient, LlmProvider, NobodyToAsk,
+    Problems, Resolution, Resolver, Runtime, Section as _, Sources,
 };
 use kuhaku_llm::{LlmSettings, Service};
 
@@ -16,6 +16,9 @@ const MEMORY: &str = ".kuhaku/decisions.json";
 
 /// What happens without a model.
 const WITHOUT: &str = "answers are sentences of the documents";
+
+/// What a model is sent, unless the tool that asks says otherwise.
+const SENDS: &str = "questions and the passages found for them";
 
 kuhaku_core::settings! {
     /// Settings of choosing by itself: top level, variables `KUHAKU_…`.
@@ -60,12 +63,14 @@ pub struct ModelChoice {
     runtime: Runtime,
     consent: Arc<dyn Consent>,
     for_this_run: bool,
+    sends: &'static str,
 }
 
 impl ModelChoice {
     /// A choice by these settings, with nobody to ask.
     pub fn new(llm: LlmSettings, settings: ChoiceSettings, runtime: Runtime) -> Self {
-        Self { llm, settings, runtime, consent: Arc::new(NobodyToAsk), for_this_run: false }
+        let (consent, for_this_run) = (Arc::new(NobodyToAsk), false);
+        Self { llm, settings, runtime, consent, for_this_run, sends: SENDS }
     }
 
     /// Reads the settings from these sources.
@@ -104,6 +109,13 @@ impl ModelChoice {
         self
     }
 
+    /// Says what the model is sent, for the announcement of the choice.
+    #[cfg(feature = "extract")]
+    pub(crate) fn sends(mut self, what: &'static str) -> Self {
+        self.sends = what;
+        self
+    }
+
     /// The service that the settings name, so that going on without it is an error; `None` for
     /// `auto` and `none`.
     ///
@@ -134,6 +146,26 @@ impl ModelChoice {
         Ok(Some(self.llm.provider(&resolution.candidate.id, &http, &self.runtime)?))
     }
 
+    /// The same for work that cannot go on without a model.
+    ///
+    /// # Errors
+    /// As for [`choose`](Self::choose), and `core.capability_unavailable` when the settings want no
+    /// model or nothing is ready, with what each service needs.
+    pub async fn require(&self) -> Result<Arc<dyn LlmProvider>> {
+        if self.is_none() {
+            return Err(Error::new(
+                ErrorKind::CapabilityUnavailable,
+                "find a language model",
+                "the setting llm_provider is `none`",
+            )
+            .next("set KUHAKU_LLM_PROVIDER to `auto`, or to the name of a service")
+            .into());
+        }
+        let http = HttpClient::builder().build()?;
+        let resolution = self.resolver(&http)?.resolve().await?;
+        Ok(self.llm.provider(&resolution.candidate.id, &http, &self.runtime)?)
+    }
+
     /// What [`choose`](Self::choose) would choose now, and why. Asks nobody, announces and changes
     /// nothing. `None` when the settings want no model.
     ///
@@ -161,8 +193,7 @@ impl ModelChoice {
 
     fn resolver(&self, http: &HttpClient) -> Result<Resolver> {
         self.named()?;
-        let sends = "questions and the passages found for them";
-        let capability = Capability::new("llm", "a language model", sends);
+        let capability = Capability::new("llm", "a language model", self.sends);
         let folder = self.settings.project_dir.clone().unwrap_or_default();
         let resolver = Resolver::new(self.runtime.clone(), capability)
             .requested(self.name())

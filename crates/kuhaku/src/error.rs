@@ -23,6 +23,9 @@ pub enum ErrorKind {
     /// From the audit.
     #[cfg(feature = "rag")]
     Audit(kuhaku_core::AuditErrorKind),
+    /// From extraction.
+    #[cfg(feature = "extract")]
+    Extract(kuhaku_extract::ErrorKind),
     /// From an evaluation.
     #[cfg(feature = "eval")]
     Eval(kuhaku_eval::ErrorKind),
@@ -47,6 +50,8 @@ impl Kind for ErrorKind {
             Self::Rag(kind) => kind.code(),
             #[cfg(feature = "rag")]
             Self::Audit(kind) => kind.code(),
+            #[cfg(feature = "extract")]
+            Self::Extract(kind) => kind.code(),
             #[cfg(feature = "eval")]
             Self::Eval(kind) => kind.code(),
             #[cfg(any(feature = "dense", feature = "models"))]
@@ -67,6 +72,8 @@ impl Kind for ErrorKind {
             Self::Rag(kind) => kind.status(),
             #[cfg(feature = "rag")]
             Self::Audit(kind) => kind.status(),
+            #[cfg(feature = "extract")]
+            Self::Extract(kind) => kind.status(),
             #[cfg(feature = "eval")]
             Self::Eval(kind) => kind.status(),
             #[cfg(any(feature = "dense", feature = "models"))]
@@ -139,7 +146,13 @@ impl From<kuhaku_core::Error> for Error {
     }
 }
 
-#[cfg(any(feature = "rag", feature = "eval", feature = "dense", feature = "models"))]
+#[cfg(any(
+    feature = "rag",
+    feature = "extract",
+    feature = "eval",
+    feature = "dense",
+    feature = "models"
+))]
 macro_rules! from_tool {
     ($($krate:ident => $kind:ident),+) => {$(
         impl From<$krate::Error> for Error {
@@ -151,6 +164,8 @@ macro_rules! from_tool {
 }
 #[cfg(feature = "rag")]
 from_tool!(kuhaku_ingest => Ingest, kuhaku_index => Index, kuhaku_rag => Rag);
+#[cfg(feature = "extract")]
+from_tool!(kuhaku_extract => Extract);
 #[cfg(feature = "eval")]
 from_tool!(kuhaku_eval => Eval);
 #[cfg(any(feature = "dense", feature = "models"))]

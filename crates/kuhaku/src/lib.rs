@@ -23,10 +23,10 @@
 //! |---|---|---|
 //! | `rag` | [`Rag`]: documents in, cited answers out | yes |
 //! | `sqlite` | indexes that are kept in a folder, without it they are in memory; [`SqliteSink`] | yes |
-//! | `extract` | structured extraction (contract only so far) | yes |
+//! | `extract` | [`Extractor`]: validated fields out of text, and a question for what is missing | yes |
 //! | `llm` | language-model providers, and the choice among them | yes |
 //! | `vertex` | Google Vertex AI among them | no |
-//! | `blocking` | the facade without `async` | no |
+//! | `blocking` | the tools without `async` | no |
 //! | `dense` | local models (contract only so far) | no |
 //! | `models` | the store of local models: finding, fetching, checking; public datasets with `eval` | no |
 //! | `hydrag` | corrective multi-head retrieval (contract only so far) | no |
@@ -37,7 +37,7 @@
 //!
 //! # Map
 //!
-//! [`Rag`] is the facade. Each crate is re-exported whole as a module: [`core`], and by feature
+//! [`Rag`] is the facade of answers; [`ExtractorChoice`] makes an [`Extractor`] by the settings. Each crate is re-exported whole as a module: [`core`], and by feature
 //! `ingest`, `index`, `rag`, `extract`, `llm`, `onnx`, `hydrag`, `eval`. What applications need most
 //! stands at the top.
 //!
@@ -55,6 +55,11 @@
 #[doc = include_str!("../../../docs/rag.md")]
 mod documents {}
 
+/// The examples of the guide to extraction are tests.
+#[cfg(all(doctest, feature = "extract", feature = "llm"))]
+#[doc = include_str!("../../../docs/extraction.md")]
+mod guide_to_extraction {}
+
 /// The example of the guide to local models is a test.
 #[cfg(all(doctest, feature = "models"))]
 #[doc = include_str!("../../../docs/models.md")]
@@ -62,15 +67,15 @@ mod guide_to_models {}
 
 #[cfg(feature = "sqlite")]
 mod audit_sqlite;
-#[cfg(feature = "blocking")]
+#[cfg(all(feature = "blocking", any(feature = "rag", feature = "extract")))]
 pub mod blocking;
 #[cfg(feature = "llm")]
 mod choice;
 mod error;
-#[cfg(feature = "rag")]
+#[cfg(any(feature = "rag", all(feature = "extract", feature = "llm")))]
 mod facade;
 mod settings;
-#[cfg(all(feature = "rag", feature = "eval"))]
+#[cfg(all(feature = "eval", any(feature = "rag", feature = "extract")))]
 mod targets;
 #[cfg(feature = "otlp")]
 pub mod telemetry;
@@ -80,6 +85,8 @@ pub use audit_sqlite::{SqliteAuditReader, SqliteSink, SqliteSinkOptions};
 #[cfg(feature = "llm")]
 pub use choice::{ChoiceSettings, ModelChoice};
 pub use error::{Error, ErrorKind, Result};
+#[cfg(all(feature = "extract", feature = "llm"))]
+pub use facade::ExtractorChoice;
 #[cfg(feature = "rag")]
 pub use facade::{AuditFormat, AuditRecords, AuditSettings, AuditTrail, Rag, RagBuilder};
 pub use kuhaku_core as core;
@@ -91,6 +98,12 @@ pub use kuhaku_core::{
 pub use kuhaku_eval as eval;
 #[cfg(feature = "extract")]
 pub use kuhaku_extract as extract;
+#[cfg(feature = "extract")]
+pub use kuhaku_extract::{
+    EvidenceMode, ExtractRequest, Extraction, ExtractionEvent, ExtractionSettings,
+    ExtractionStatus, ExtractionStream, Extractor, ExtractorBuilder, Fields, Prior, Router, Rule,
+    Schema, SecuritySettings,
+};
 #[cfg(feature = "hydrag")]
 pub use kuhaku_hydrag as hydrag;
 #[cfg(feature = "rag")]
@@ -115,6 +128,8 @@ pub use kuhaku_rag::{
     require_paths,
 };
 pub use settings::{settings_sections, unknown_settings};
+#[cfg(all(feature = "extract", feature = "eval"))]
+pub use targets::ExtractionTarget;
 #[cfg(all(feature = "rag", feature = "eval"))]
 pub use targets::{
     DocumentNames, IndexTarget, RagTarget, corpus_batches, empty_index, index_corpus,

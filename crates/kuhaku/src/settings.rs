@@ -18,6 +18,10 @@ pub fn settings_sections() -> Vec<(&'static str, Vec<Field>)> {
         section::<crate::AuditSettings>(),
         #[cfg(feature = "rag")]
         section::<kuhaku_rag::RagSettings>(),
+        #[cfg(feature = "extract")]
+        section::<kuhaku_extract::ExtractionSettings>(),
+        #[cfg(feature = "extract")]
+        section::<kuhaku_extract::SecuritySettings>(),
         #[cfg(feature = "dense")]
         section::<kuhaku_onnx::OnnxSettings>(),
         #[cfg(any(feature = "dense", feature = "models"))]
@@ -33,7 +37,13 @@ pub fn settings_sections() -> Vec<(&'static str, Vec<Field>)> {
     joined
 }
 
-#[cfg(any(feature = "llm", feature = "rag", feature = "dense", feature = "models"))]
+#[cfg(any(
+    feature = "llm",
+    feature = "rag",
+    feature = "extract",
+    feature = "dense",
+    feature = "models"
+))]
 fn section<S: kuhaku_core::Section>() -> (&'static str, Vec<Field>) {
     (S::NAME, S::fields())
 }

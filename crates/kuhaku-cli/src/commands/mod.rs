@@ -2,9 +2,11 @@
 
 mod ask;
 mod audit;
+mod conversation;
 mod doctor;
 mod documents;
 mod eval;
+mod extract;
 mod fetch;
 mod index;
 mod ingest;
@@ -26,6 +28,7 @@ pub(crate) async fn run(args: &Args, console: &Console, runtime: Runtime) -> Res
         Command::Ingest(args) => ingest::run(args, &context).await,
         Command::Search(args) => search::run(args, &context).await,
         Command::Ask(args) => ask::run(args, &context).await,
+        Command::Extract(args) => extract::run(args, &context).await,
         Command::Documents(command) => documents::run(command, &context).await,
         Command::Quarantine(command) => quarantine::run(command, &context).await,
         Command::Audit(command) => audit::run(command, &context).await,

@@ -1,19 +1,17 @@
-//! The facade without `async`: a handle that owns a runtime of its own (D31).
-//!
-//! Not for use inside an async runtime: calls would block its threads, and the runtime panics when
-//! that is tried.
+//! Retrieval-augmented answers without `async`.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use kuhaku_core::{Failure, Scope};
+use kuhaku_core::Scope;
 use kuhaku_rag::{
     Answer, AnswerEvent, AnswerStream, AskRequest, DocumentReport, IngestOptions, IngestProgress,
     IngestReport, SearchAnswer, TextDocument,
 };
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
-use crate::error::{ErrorKind, Result};
+use super::runtime;
+use crate::error::Result;
 use crate::facade::RagBuilder;
 
 /// [`crate::Rag`] for programs without a runtime.
@@ -38,11 +36,7 @@ impl Rag {
     /// # Errors
     /// Those of [`RagBuilder::open`], and `kuhaku.system` when no runtime can be started.
     pub fn open(builder: RagBuilder) -> Result<Self> {
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(|source| {
-            Failure::new(ErrorKind::System, "start a runtime", "the operating system refused")
-                .next("check how many threads and files this process may open")
-                .caused_by(source)
-        })?;
+        let runtime = runtime()?;
         let rag = runtime.block_on(builder.open())?;
         Ok(Self { rag, runtime: Arc::new(runtime) })
     }
