@@ -45,7 +45,7 @@ pub(crate) fn run(root: &Path, data: &Path) -> Result<Report> {
     let subject = Subject { program: build(root)?, index: home.join("index") };
     let documents = write_documents(&folder, &home)?;
     let _ = fs::remove_dir_all(&subject.index);
-    subject.done(&["ingest"], &home.join("documents"))?;
+    subject.done(&["ingest"], home.join("documents"))?;
 
     let queries = texts(&dataset);
     let mut times = [const { Vec::new() }; TASKS.len()];
@@ -131,11 +131,11 @@ fn build(root: &Path) -> Result<PathBuf> {
         .output()
         .map_err(|error| cannot(tried, error))?;
     let messages = String::from_utf8_lossy(&output.stdout).into_owned();
-    let made = messages.lines().filter_map(|line| {
+    let mut made = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         message.get("executable")?.as_str().map(PathBuf::from)
     });
-    made.last().ok_or_else(|| cannot(tried, "cargo names no program that it has made"))
+    made.next_back().ok_or_else(|| cannot(tried, "cargo names no program that it has made"))
 }
 
 /// Writes a file per document, and says how many.

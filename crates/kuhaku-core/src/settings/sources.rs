@@ -424,7 +424,8 @@ mod tests {
         std::fs::write(&toml, "[sample.inner]\non = true\n").unwrap();
         let file = Sources::new().toml(&toml).unwrap();
         assert!(InnerSettings::load(&file).unwrap().on);
-        let off = file.clone().env([("KUHAKU_SAMPLE__INNER__ON", "no"), ("KUHAKU_SAMPLE__ON", "1")]);
+        let off =
+            file.clone().env([("KUHAKU_SAMPLE__INNER__ON", "no"), ("KUHAKU_SAMPLE__ON", "1")]);
         assert!(!InnerSettings::load(&off).unwrap().on);
         assert!(SampleSettings::load(&off).unwrap().on);
         assert!(InnerSettings::load(&off.clone().set("sample.inner.on", true)).unwrap().on);
