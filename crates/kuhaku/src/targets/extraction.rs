@@ -1,11 +1,12 @@
 //! Extraction as a target.
 
 use async_trait::async_trait;
+use kuhaku_core::Message;
 use kuhaku_eval::{Outcome, Sample, Target};
-use kuhaku_extract::{Extraction, ExtractionStatus, Extractor, Router};
+use kuhaku_extract::{ExtractRequest, Extraction, ExtractionStatus, Extractor, Router};
 use serde_json::{Value, json};
 
-/// Extracts from the sample's text, by one extractor or by a router.
+/// Extracts from the sample's text, with the turns before it as history, by one extractor or by a router.
 ///
 /// The object of an outcome is the data of an extractor, as they come from
 /// [`Extractor::evaluate_sample`]; of a router an object with `schema` and `data`, as from
@@ -50,10 +51,11 @@ impl Target for ExtractionTarget {
     }
 
     async fn run(&self, sample: &Sample) -> Outcome {
-        let text = sample.query.as_str();
+        let turns = sample.history.iter().map(Message::user);
+        let request = ExtractRequest::new(sample.query.as_str()).history(turns);
         let result = match &self.tool {
-            Tool::Extractor(extractor) => extractor.extract(text).await,
-            Tool::Router(router) => router.extract(text).await,
+            Tool::Extractor(extractor) => extractor.extract(request).await,
+            Tool::Router(router) => router.extract(request).await,
         };
         let result = match result {
             Ok(result) => result,
