@@ -225,13 +225,13 @@ impl Subject {
         let output = self.done(&["--json", "index"], "stats")?;
         let stats: Value =
             serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))?;
-        let chunks = stats.pointer("/statistics/chunks").or_else(|| stats.get("chunks"));
+        let chunks = stats.pointer("/totals/chunks").and_then(Value::as_u64);
         let mb = |file: &str| -> Result<f64> {
             let found = fs::metadata(self.index.join(file)).map_err(|error| failed(&error))?;
             Ok(found.len() as f64 / 1e6)
         };
         Ok(Size {
-            chunks: chunks.and_then(Value::as_u64).ok_or_else(|| failed(&"it has no `chunks`"))?,
+            chunks: chunks.ok_or_else(|| failed(&"it does not count its chunks"))?,
             index_mb: mb("index.sqlite3")?,
             snapshot_mb: mb("index.snapshot")?,
         })
