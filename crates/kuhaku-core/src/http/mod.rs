@@ -17,7 +17,9 @@ mod stream;
 mod tls;
 
 pub use client::{HttpClient, HttpClientBuilder};
-pub use download::{Consented, DownloadProgress, Downloaded, Downloader, FileDownload};
+pub use download::{
+    Consented, DownloadLock, DownloadProgress, Downloaded, Downloader, FileDownload,
+};
 pub use lines::LineDecoder;
 pub use reply::HttpReply;
 pub use request::HttpRequest;

@@ -112,3 +112,39 @@ async fn a_folder_that_cannot_be_is_an_error_of_the_disk() {
     assert_eq!(*error.kind(), ErrorKind::Storage);
     assert!(error.next_step().is_some());
 }
+
+#[tokio::test]
+async fn an_expected_length_beyond_the_limit_is_refused_before_anybody_is_asked() {
+    let server = serve([Reply::new(200).piece("x")]).await;
+    let place = Place::new();
+    for (length, largest) in [(u64::MAX, None), ((16 << 30) + 1, None), (11, Some(10))] {
+        let file = place.file(&server).bytes(length);
+        let file = match largest {
+            Some(largest) => file.largest(largest),
+            None => file,
+        };
+        let error = downloader().fetch(&file, Consented::given()).await.unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::ResponseTooLarge, "{length}");
+    }
+    assert_eq!(server.connections(), 0);
+}
+
+/// What is not a regular file is neither written through nor read.
+#[cfg(unix)]
+#[tokio::test]
+async fn links_in_the_place_of_what_is_written_are_refused() {
+    for ending in [".part", ".part.origin", ".lock"] {
+        let server = serve([Reply::new(200).header("etag", "\"e\"").piece("evil")]).await;
+        let place = Place::new();
+        let outside = place.path().with_file_name("outside");
+        std::fs::write(&outside, "kept").unwrap();
+        let mut link = place.path().into_os_string();
+        link.push(ending);
+        std::os::unix::fs::symlink(&outside, &link).unwrap();
+        let error = downloader().fetch(&place.file(&server), Consented::given()).await.unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Storage, "{ending}: {error}");
+        assert!(error.wrong().contains("link"), "{error}");
+        assert_eq!(std::fs::read_to_string(&outside).unwrap(), "kept", "{ending}");
+        assert!(!place.path().exists());
+    }
+}

@@ -1,5 +1,6 @@
 //! Failures of the disk as errors, and work that may wait for it.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -21,9 +22,24 @@ pub(super) fn failed(what: &'static str, path: &Path, source: io::Error) -> Erro
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
             ("the folder may not be written to", "choose another folder, or change its rights")
         }
+        // Said by this program, not by the system.
+        _ if source.raw_os_error().is_none() && source.get_ref().is_some() => {
+            return Error::new(ErrorKind::Storage, tried, source.to_string())
+                .next("remove it, and try again");
+        }
         _ => ("the system refused", "check the folder, its rights and the free space"),
     };
     Error::new(ErrorKind::Storage, tried, wrong).next(next).caused_by(source)
+}
+
+/// Refuses what is there and no regular file: a write would go through a link to somewhere else, and
+/// a pipe would never end.
+pub(super) fn regular_or_none(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => Err(io::Error::other("a link or no file is in its place")),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Does work that waits for the disk where waiting harms nobody. When the caller is dropped, the

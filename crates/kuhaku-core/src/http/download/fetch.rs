@@ -15,7 +15,7 @@ use super::super::stream::HttpStream;
 use super::consented::Consented;
 use super::disk::{apart, failed};
 use super::file_download::{DownloadProgress, Downloaded, FileDownload};
-use super::lock::Lock;
+use super::lock::DownloadLock;
 use super::part::Part;
 use super::reply::{self, Place};
 use crate::error::{Error, ErrorKind, Result, Status};
@@ -72,7 +72,7 @@ impl fmt::Debug for Downloader {
 /// What the attempts of one download share.
 struct Session<'a> {
     file: &'a FileDownload,
-    lock: Arc<Lock>,
+    lock: Arc<DownloadLock>,
     part: Mutex<Option<Part>>,
 }
 
@@ -119,8 +119,10 @@ impl Downloader {
     ///   come is kept.
     pub async fn fetch(&self, file: &FileDownload, _consented: Consented) -> Result<Downloaded> {
         let endpoint = HttpRequest::get(file.url()).address()?;
-        let hear = &self.on_progress;
-        let lock = Lock::acquire(file.lock_path(), || hear(DownloadProgress::waiting())).await?;
+        if let Some(bytes) = file.expected_bytes().filter(|bytes| *bytes > file.limit()) {
+            return Err(too_large(file, &HttpRequest::get(file.url()).shown(), Some(bytes)));
+        }
+        let lock = self.lock(file.lock_path()).await?;
         if let Some(found) = existing(file).await? {
             return Ok(found);
         }
@@ -149,6 +151,15 @@ impl Downloader {
                 }
             }
         }
+    }
+
+    /// Waits for the lock at a path, for work around downloads that one process at a time may do. That
+    /// somebody else has it is told as progress is. The path must not be that of a download's own.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Storage`].
+    pub async fn lock(&self, path: &std::path::Path) -> Result<DownloadLock> {
+        DownloadLock::acquire(path, || (self.on_progress)(DownloadProgress::waiting())).await
     }
 
     /// Receives all that is missing, as often as it takes while something comes.
@@ -361,7 +372,8 @@ async fn existing(file: &FileDownload) -> Result<Option<Downloaded>> {
     apart(move || {
         let read = |source| failed("check a file", file.to(), source);
         let bytes = match std::fs::metadata(file.to()) {
-            Ok(found) => found.len(),
+            Ok(found) if found.is_file() => found.len(),
+            Ok(_) => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(read(error)),
         };

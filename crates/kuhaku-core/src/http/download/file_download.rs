@@ -62,7 +62,7 @@ impl FileDownload {
         self
     }
 
-    /// The length that the file must have, in bytes.
+    /// The length that the file must have, in bytes. One beyond the largest is refused.
     pub fn bytes(mut self, bytes: u64) -> Self {
         self.bytes = Some(bytes);
         self
@@ -106,7 +106,7 @@ impl FileDownload {
 
     /// The most bytes that are written.
     pub(super) fn limit(&self) -> u64 {
-        self.bytes.unwrap_or(self.largest)
+        self.bytes.map_or(self.largest, |bytes| bytes.min(self.largest))
     }
 
     pub(super) fn request(&self, idle_timeout: Duration) -> HttpRequest {

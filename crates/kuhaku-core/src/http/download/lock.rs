@@ -7,18 +7,20 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::disk;
+use super::disk::{self, regular_or_none};
 use crate::error::Result;
 
 /// How long is waited before the lock is tried again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Held while a part is written. The system gives it back when the process ends, however it ends;
+/// Held while a file is written, by one process at a time. Made by
+/// [`Downloader::lock`](super::Downloader::lock). The system gives it back when the process ends, however it ends;
 /// the file itself stays, since removing it could let two in.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "holding the file is what locks")] File);
+#[must_use]
+pub struct DownloadLock(#[expect(dead_code, reason = "holding the file is what locks")] File);
 
-impl Lock {
+impl DownloadLock {
     /// Waits for the lock; `waiting` is called once if somebody else has it.
     pub(super) async fn acquire(path: &Path, waiting: impl Fn()) -> Result<Self> {
         let failed = |source| disk::failed("lock a download", path, source);
@@ -43,5 +45,6 @@ fn open(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
+    regular_or_none(path)?;
     File::options().create(true).truncate(false).write(true).open(path)
 }

@@ -16,3 +16,4 @@ mod reply;
 pub use consented::Consented;
 pub use fetch::Downloader;
 pub use file_download::{DownloadProgress, Downloaded, FileDownload};
+pub use lock::DownloadLock;

@@ -9,7 +9,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
-use super::lock::Lock;
+use super::disk::regular_or_none;
+use super::lock::DownloadLock;
 use crate::sha256::Sha256;
 
 /// The part of a file that has come, open for more. Dropping it keeps it on the disk.
@@ -20,7 +21,7 @@ pub(super) struct Part {
     length: u64,
     origin: Origin,
     /// Work on the disk may outlive the download that began it.
-    _lock: Arc<Lock>,
+    _lock: Arc<DownloadLock>,
 }
 
 /// Where a part comes from: only more of the very same may be added to it.
@@ -35,8 +36,10 @@ pub(super) struct Origin {
 impl Part {
     /// Opens the part, and reads what is there to go on with its sum. A part of another origin, or
     /// of none, is emptied.
-    pub(super) fn open(path: &Path, address: &str, lock: Arc<Lock>) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, address: &str, lock: Arc<DownloadLock>) -> io::Result<Self> {
         let address = Sha256::finish(sha2::Sha256::new_with_prefix(address)).to_string();
+        regular_or_none(path)?;
+        regular_or_none(&beside(path))?;
         let known = read_origin(path).filter(|origin| origin.address == address);
         let resumable = known.as_ref().is_some_and(|origin| origin.version.is_some());
         let file =
@@ -85,7 +88,8 @@ impl Part {
         self.origin.version = version;
         if self.origin.version.is_some() {
             let note = serde_json::to_vec(&self.origin)?;
-            fs::write(beside(&self.path), note)?;
+            let mut file = File::options().write(true).create_new(true).open(beside(&self.path))?;
+            file.write_all(&note)?;
         }
         Ok(())
     }
@@ -154,7 +158,7 @@ mod tests {
     use super::*;
 
     async fn part(path: &Path) -> Part {
-        let lock = Lock::acquire(&path.with_extension("lock"), || {}).await.unwrap();
+        let lock = DownloadLock::acquire(&path.with_extension("lock"), || {}).await.unwrap();
         Part::open(path, "https://a.example/f", Arc::new(lock)).unwrap()
     }
 
