@@ -8,11 +8,31 @@ use kuhaku::Result;
 use kuhaku::core::{Error, ErrorKind};
 use tokio::sync::oneshot;
 
+/// How much is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    bytes: usize,
+    /// What to do about more.
+    next: &'static str,
+}
+
+impl Limit {
+    /// For texts.
+    pub(crate) fn text(bytes: usize) -> Self {
+        Self { bytes, next: "extract from parts of it, or raise extraction.max_text_bytes" }
+    }
+
+    /// For what comes with them in JSON: 16 MiB.
+    pub(crate) fn json() -> Self {
+        Self { bytes: 16 << 20, next: "give a shorter one" }
+    }
+}
+
 /// Reads a file as text.
 ///
 /// # Errors
-/// `core.invalid_input` when it cannot be read, is longer than `most` bytes or not UTF-8.
-pub(crate) fn file(path: &Path, what: &'static str, most: usize) -> Result<String> {
+/// `core.invalid_input` when it cannot be read, is longer than the limit or not UTF-8.
+pub(crate) fn file(path: &Path, what: &'static str, most: Limit) -> Result<String> {
     let tried = format!("read {what} from `{}`", path.display());
     let file = File::open(path).map_err(|source| unreadable(&tried, source))?;
     text(file, &tried, most)
@@ -41,7 +61,7 @@ pub(crate) fn lines(
 ///
 /// # Errors
 /// As for [`file`].
-pub(crate) async fn all(most: usize) -> Result<String> {
+pub(crate) async fn all(most: Limit) -> Result<String> {
     let tried = "read the text from standard input";
     apart(move || text(stdin().lock(), tried, most)).await.unwrap_or_else(|| Ok(String::new()))
 }
@@ -50,11 +70,11 @@ pub(crate) async fn all(most: usize) -> Result<String> {
 ///
 /// # Errors
 /// As for [`file`].
-pub(crate) async fn line(most: usize) -> Result<Option<String>> {
+pub(crate) async fn line(most: Limit) -> Result<Option<String>> {
     let tried = "read a line of standard input";
     let read = move || {
         let mut bytes = Vec::new();
-        let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+        let limit = u64::try_from(most.bytes).unwrap_or(u64::MAX).saturating_add(1);
         let read = stdin().lock().take(limit).read_until(b'\n', &mut bytes);
         read.map_err(|source| unreadable(tried, source))?;
         if bytes.is_empty() { Ok(None) } else { decoded(bytes, tried, most).map(Some) }
@@ -71,18 +91,18 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
     outcome.await.ok()
 }
 
-fn text(reader: impl Read, tried: &str, most: usize) -> Result<String> {
+fn text(reader: impl Read, tried: &str, most: Limit) -> Result<String> {
     let mut bytes = Vec::new();
-    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    let limit = u64::try_from(most.bytes).unwrap_or(u64::MAX).saturating_add(1);
     reader.take(limit).read_to_end(&mut bytes).map_err(|source| unreadable(tried, source))?;
     decoded(bytes, tried, most)
 }
 
-fn decoded(mut bytes: Vec<u8>, tried: &str, most: usize) -> Result<String> {
-    if bytes.len() > most {
-        let wrong = format!("it is longer than {most} bytes");
+fn decoded(mut bytes: Vec<u8>, tried: &str, most: Limit) -> Result<String> {
+    if bytes.len() > most.bytes {
+        let wrong = format!("it is longer than {} bytes", most.bytes);
         return Err(Error::new(ErrorKind::InvalidInput, tried.to_owned(), wrong)
-            .next("extract from parts of it, or raise extraction.max_text_bytes")
+            .next(most.next)
             .into());
     }
     // A mark that some editors put first; it is no part of the text.
@@ -169,9 +189,9 @@ mod tests {
 
     #[test]
     fn text_is_bounded_and_utf8() {
-        assert_eq!(text(&b"\xef\xbb\xbftea"[..], "read it", 6).unwrap(), "tea");
+        assert_eq!(text(&b"\xef\xbb\xbftea"[..], "read it", Limit::text(6)).unwrap(), "tea");
         for (bytes, says) in [(&b"a\xff"[..], "from byte 1"), (b"1234567", "longer than 6 bytes")] {
-            let error = text(bytes, "read it", 6).unwrap_err();
+            let error = text(bytes, "read it", Limit::text(6)).unwrap_err();
             assert_eq!(error.code(), "core.invalid_input");
             assert!(error.to_string().contains(says), "{error}");
         }

@@ -18,11 +18,8 @@ use crate::console::{Console, Line};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fields::FieldArg;
-use crate::input;
+use crate::input::{self, Limit};
 use crate::progress::Texts;
-
-/// The longest schema that is read, in bytes.
-const LONGEST_SCHEMA: usize = 16 << 20;
 
 /// How long the end waits for the last audit records.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
@@ -32,8 +29,8 @@ pub(super) struct Work<'a> {
     pub(super) args: &'a ExtractArgs,
     pub(super) console: &'a Console,
     pub(super) extractor: Extractor,
-    /// The longest text, in bytes.
-    pub(super) longest: usize,
+    /// How much of a text is read.
+    pub(super) longest: Limit,
 }
 
 pub(crate) async fn run(args: &ExtractArgs, context: &Context<'_>) -> Result<Exit> {
@@ -44,11 +41,12 @@ pub(crate) async fn run(args: &ExtractArgs, context: &Context<'_>) -> Result<Exi
     }
     let choice = ExtractorChoice::from_sources(&sources, context.runtime())?
         .model(context.choice(&args.model)?);
-    let longest = choice.settings().max_text_bytes;
+    let most = choice.settings().max_text_bytes;
+    let longest = Limit::text(most);
     let request = request(args, longest)?;
     // Before any model is chosen: a file that is not there needs none.
     let text = first_text(args, longest).await?;
-    let batch = args.jsonl.as_deref().map(|path| lines(path, longest)).transpose()?;
+    let batch = args.jsonl.as_deref().map(|path| lines(path, most)).transpose()?;
     let extractor = choice.builder(schema).await?.build()?;
     let work = Work { args, console: context.console, extractor, longest };
     let outcome = match (batch, text) {
@@ -64,16 +62,16 @@ pub(crate) async fn run(args: &ExtractArgs, context: &Context<'_>) -> Result<Exi
 
 fn schema(args: &ExtractArgs) -> Result<Schema> {
     match &args.schema {
-        Some(path) => Ok(Schema::parse(&input::file(path, "the schema", LONGEST_SCHEMA)?)?),
+        Some(path) => Ok(Schema::parse(&input::file(path, "the schema", Limit::json())?)?),
         None => Ok(Schema::from_fields(FieldArg::list(&args.fields))?),
     }
 }
 
 /// The request without its text.
-fn request(args: &ExtractArgs, longest: usize) -> Result<ExtractRequest> {
+fn request(args: &ExtractArgs, longest: Limit) -> Result<ExtractRequest> {
     let mut request = ExtractRequest::default();
     if let Some(path) = &args.prior {
-        let prior = input::file(path, "what is known", longest)?;
+        let prior = input::file(path, "what is known", Limit::json())?;
         let prior: Value = serde_json::from_str(&prior).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
             let tried = format!("read what is known from `{}`", path.display());
@@ -103,7 +101,7 @@ pub(super) fn with_text(mut request: ExtractRequest, text: String) -> ExtractReq
 }
 
 /// The text that the command was given; none for a conversation that begins with a question.
-async fn first_text(args: &ExtractArgs, longest: usize) -> Result<Option<String>> {
+async fn first_text(args: &ExtractArgs, longest: Limit) -> Result<Option<String>> {
     if let Some(path) = &args.file {
         return input::file(path, "the text", longest).map(Some);
     }
