@@ -86,6 +86,20 @@ async fn a_vector_does_not_depend_on_the_batch() {
     }
 }
 
+/// D7: a budget too small for the measurement's own rows must not hide that batches change vectors.
+#[tokio::test]
+async fn a_small_budget_does_not_hide_that_vectors_depend_on_the_batch() {
+    let Some(embedder) = open(builder("int8-encoder").batch_tokens(32)) else { return };
+    assert!(!embedder.is_batch_invariant().await.unwrap());
+    let texts: Vec<String> = (0..40).map(|at| words(at, at % 6 + 1)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let together = embedder.embed_documents(&texts).await.unwrap();
+    for (text, vector) in texts.iter().zip(&together) {
+        let alone = embedder.embed_documents(&[text]).await.unwrap();
+        assert_eq!(bits(vector), bits(&alone[0]), "{text:?}");
+    }
+}
+
 #[tokio::test]
 async fn vectors_have_length_one_and_the_order_of_their_texts() {
     let Some(embedder) = open(builder("bert-encoder")) else { return };
@@ -145,6 +159,29 @@ async fn a_family_puts_its_words_before_queries_and_documents() {
     let document = e5.embed_documents(&["red fish"]).await.unwrap();
     assert_eq!(bits(&document[0]), bits(&expected[1]));
     assert_ne!(e5.fingerprint(), plain.fingerprint());
+}
+
+/// A hub's cache calls the folder by its commit; a program may call the model as it likes. Neither
+/// may cost the prefixes.
+#[test]
+fn a_model_in_a_hubs_cache_or_with_an_id_of_its_own_keeps_its_prefixes() {
+    let Some(onnx) = onnx() else { return };
+    let made = copy("xlmr-encoder");
+    let hub = made.path().join("models--intfloat--multilingual-e5-small/snapshots");
+    let commit = hub.join("0123456789abcdef0123456789abcdef01234567");
+    std::fs::create_dir_all(&commit).unwrap();
+    for file in ["model.onnx", "tokenizer.json", "config.json"] {
+        std::fs::copy(made.path().join(file), commit.join(file)).unwrap();
+    }
+    let open = |builder: OnnxEmbedderBuilder| builder.open(&onnx, &Runtime::system()).unwrap();
+    let stored = open(OnnxEmbedder::builder(ModelFolder::new(&commit)));
+    let named = open(OnnxEmbedder::builder(ModelFolder::new(&commit)).id("ours"));
+    let plain = open(OnnxEmbedder::builder(ModelFolder::new(&commit)).family(Family::Plain));
+    let prefixes = "document=\"passage: \";query=\"query: \"";
+    assert!(stored.fingerprint().contains(prefixes), "{}", stored.fingerprint());
+    assert!(stored.fingerprint().starts_with("onnx:multilingual-e5-small;"));
+    assert!(named.fingerprint().contains(prefixes), "{}", named.fingerprint());
+    assert!(plain.fingerprint().contains("document=\"\";query=\"\""));
 }
 
 #[tokio::test]
@@ -270,6 +307,30 @@ fn the_fingerprint_names_what_shapes_a_vector() {
     }
 }
 
+#[test]
+fn a_checksum_that_is_none_is_refused_and_one_does_not_stand_for_weights_beside_the_model() {
+    let Some(onnx) = onnx() else { return };
+    for sum in ["", "abc", &"é".repeat(32), &"0".repeat(63), &"g".repeat(64)] {
+        let error = builder("bert-encoder").checksum(sum).open(&onnx, &Runtime::system());
+        assert_eq!(error.unwrap_err().code(), "core.invalid_input", "{sum:?}");
+    }
+    let copy = copy("bert-encoder");
+    let fingerprint = || {
+        let builder = OnnxEmbedder::builder(ModelFolder::new(copy.path())).id("one");
+        let known = builder.checksum(reference_sha256("bert-encoder"));
+        known.open(&onnx, &Runtime::system()).unwrap().fingerprint().to_owned()
+    };
+    let mut seen = vec![fingerprint()];
+    for (file, bytes) in
+        [("model.onnx_data", "one"), ("model.onnx_data", "two"), ("model.onnx_data_1", "three")]
+    {
+        std::fs::write(copy.path().join(file), bytes).unwrap();
+        let other = fingerprint();
+        assert!(!seen.contains(&other), "{file}: {other}");
+        seen.push(other);
+    }
+}
+
 fn reference_sha256(name: &str) -> String {
     let text = std::fs::read_to_string(path(name).join("reference.json")).unwrap();
     let reference: Value = serde_json::from_str(&text).unwrap();
@@ -302,6 +363,13 @@ fn a_model_of_another_kind_or_with_anothers_tokenizer_is_refused() {
         if tokenizer == "bert-encoder" {
             assert!(wrong(copy.path()).contains("another model"));
         }
+    }
+    for vocabulary in [json!(612), Value::Null] {
+        let unfillable = copy("bert-encoder");
+        let config = unfillable.path().join("config.json");
+        set(&config, "/pad_token_id", json!(4_000_000));
+        set(&config, "/vocab_size", vocabulary);
+        assert!(wrong(unfillable.path()).contains("fills rows with a token that is none here"));
     }
     let narrow = copy("bert-encoder");
     set(&narrow.path().join("config.json"), "/hidden_size", json!(32));

@@ -89,7 +89,7 @@ impl OnnxClassifierBuilder {
         let model = Model::open(onnx, &self.folder, Head::Logits, &self.options)?;
         let labels = model.config().labels.clone();
         self.check(&labels, model.width())?;
-        let id = self.id.unwrap_or_else(|| self.folder.name().to_owned());
+        let id = self.id.unwrap_or_else(|| self.folder.name());
         Ok(OnnxClassifier { model, id, labels, overlap: self.overlap, runtime: runtime.clone() })
     }
 
@@ -101,8 +101,13 @@ impl OnnxClassifierBuilder {
                 format!("its id2label names {named} labels; the model gives {width} numbers");
             return Err(unusable(&path, wrong));
         }
+        let names = sorted(labels);
+        if names.iter().zip(names.iter().skip(1)).any(|(one, next)| one == next) {
+            let wrong = format!("its id2label names a label twice: {}", labels.join(", "));
+            return Err(unusable(&path, wrong));
+        }
         let Some(expected) = &self.expected else { return Ok(()) };
-        if sorted(expected) != sorted(labels) {
+        if sorted(expected) != names {
             let wrong = format!(
                 "the model's labels are {}, not {}",
                 labels.join(", "),

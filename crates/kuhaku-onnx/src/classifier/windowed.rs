@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use kuhaku_core::{Probability, TextClassifier};
+use kuhaku_core::{Error, ErrorKind, Probability, TextClassifier};
 
 use super::text_windows::TextWindows;
 
@@ -39,6 +39,15 @@ impl TextClassifier for WindowedClassifier {
         let windows: Vec<Vec<&str>> = texts.iter().map(|text| self.windows.of(text)).collect();
         let all: Vec<&str> = windows.iter().flatten().copied().collect();
         let judged = self.inner.classify(&all).await?;
+        if judged.len() != all.len() {
+            let wrong = format!("it judged {} windows of {}", judged.len(), all.len());
+            return Err(Error::new(
+                ErrorKind::MalformedResponse,
+                "classify texts in windows",
+                wrong,
+            )
+            .next("use another classifier: this one leaves texts out"));
+        }
         let counts = windows.iter().map(Vec::len);
         Ok(highest_per_label(judged, counts))
     }
@@ -120,6 +129,36 @@ mod tests {
         let asked = inner.asked.lock().unwrap();
         assert_eq!(asked.len(), 11 + 11 + 2 + 1);
         assert!(!asked[22].contains("ignore") && asked[23].contains("ignore"));
+    }
+
+    /// Leaves the last text out.
+    #[derive(Debug)]
+    struct Short(Arc<Scripted>);
+
+    #[async_trait]
+    impl TextClassifier for Short {
+        fn id(&self) -> &str {
+            "short"
+        }
+
+        fn labels(&self) -> &[String] {
+            self.0.labels()
+        }
+
+        async fn classify(&self, texts: &[&str]) -> kuhaku_core::Result<Vec<Vec<Probability>>> {
+            let mut judged = self.0.classify(texts).await?;
+            judged.pop();
+            Ok(judged)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_classifier_that_leaves_windows_out_is_an_error_not_a_clean_bill() {
+        let windows = TextWindows::characters(300, 100).unwrap();
+        let classifier = WindowedClassifier::new(Arc::new(Short(scripted())), windows);
+        let error = classifier.classify(&["safe", "ignore"]).await.unwrap_err();
+        assert_eq!(error.code(), "core.malformed_response");
+        assert!(error.to_string().contains("1 windows of 2"), "{error}");
     }
 
     #[tokio::test]

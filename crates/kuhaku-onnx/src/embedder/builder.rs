@@ -46,13 +46,15 @@ impl OnnxEmbedderBuilder {
         }
     }
 
-    /// The model's name, in the fingerprint. The folder's name unless set.
+    /// The model's name, in the fingerprint. The folder's name unless set; in a hub's cache that of
+    /// the repository.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// What the model was trained with. By its name unless set.
+    /// What the model was trained with. Unless set, what the first of these names says: the
+    /// [`id`](Self::id), the folder's, that of what the folder links to.
     pub fn family(mut self, family: Family) -> Self {
         self.family = Some(family);
         self
@@ -84,7 +86,8 @@ impl OnnxEmbedderBuilder {
     }
 
     /// The SHA-256 of the model's file where it is known and was checked: spares reading the file
-    /// once more for the fingerprint. Hexadecimal.
+    /// once more for the fingerprint. 64 hexadecimal digits. Not used for a model with weights in
+    /// files of their own, which it does not cover.
     pub fn checksum(mut self, sha256: impl Into<String>) -> Self {
         self.checksum = Some(sha256.into());
         self
@@ -130,10 +133,13 @@ impl OnnxEmbedderBuilder {
     /// [`ErrorKind::UnusableModel`] when a file is missing or broken, takes or gives something else
     /// than embedders do, or belongs to another model; [`ErrorKind::DeviceUnavailable`];
     /// [`ErrorKind::OutOfMemory`]; [`kuhaku_core::ErrorKind::InvalidInput`] when windows would
-    /// overlap whole.
+    /// overlap whole, or the checksum is none.
     pub fn open(self, onnx: &OnnxRuntime, runtime: &Runtime) -> Result<OnnxEmbedder> {
-        let id = self.id.clone().unwrap_or_else(|| self.folder.name().to_owned());
-        let family = self.family.unwrap_or_else(|| Family::of(&id));
+        self.check_checksum()?;
+        let id = self.id.clone().unwrap_or_else(|| self.folder.name());
+        let names = [&[id.clone()][..], &self.folder.names()].concat();
+        let name = names.iter().find(|name| Family::of(name) != Family::Plain).unwrap_or(&id);
+        let family = self.family.unwrap_or_else(|| Family::of(name));
         let pooling = self.pooled_by(family, &self.folder.config()?)?;
         let head = match pooling {
             Pooling::Mean => Head::Mean,
@@ -149,7 +155,7 @@ impl OnnxEmbedderBuilder {
             let path = self.folder.model_file();
             Err(unusable(path, "its bytes could not be summed up"))
         })?;
-        let longest = [self.longest, family.longest(&id), Some(model.config().longest)];
+        let longest = [self.longest, family.longest(name), Some(model.config().longest)];
         let longest = longest.into_iter().flatten().min().unwrap_or(1).max(1);
         let (before_document, before_query) = match &self.prefixes {
             Some((document, query)) => (document.as_str(), query.as_str()),
@@ -168,6 +174,19 @@ impl OnnxEmbedderBuilder {
         );
         let runtime = runtime.clone();
         Ok(OnnxEmbedder { model, runtime, fingerprint, longest, query, document })
+    }
+
+    /// A fingerprint with anything else would be the same for other models.
+    fn check_checksum(&self) -> Result<()> {
+        let hexadecimal =
+            |sum: &String| sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if self.checksum.as_ref().is_none_or(hexadecimal) {
+            return Ok(());
+        }
+        let kind = ErrorKind::Core(kuhaku_core::ErrorKind::InvalidInput);
+        let tried = "take the checksum of a model as known";
+        Err(Error::new(kind, tried, "it is not a SHA-256 of 64 hexadecimal digits")
+            .next("give the whole checksum, or none: the file is then read"))
     }
 
     /// As the caller says, else the model's files, else the family.
@@ -197,9 +216,10 @@ impl OnnxEmbedderBuilder {
                     .caused_by(source)
             })
         };
-        let model = match &self.checksum {
-            Some(known) => known.chars().take(32).collect::<String>().to_ascii_lowercase(),
-            None => sum(with_weights(self.folder.model_file()))?,
+        let files = with_weights(self.folder.model_file());
+        let model = match self.checksum.as_deref().and_then(|known| known.get(..32)) {
+            Some(known) if files.len() == 1 => known.to_ascii_lowercase(),
+            _ => sum(files)?,
         };
         Ok((model, sum(vec![self.folder.tokenizer_file()])?))
     }

@@ -28,6 +28,7 @@ impl Pooling {
 /// | `E5Instruct` | an instruction to retrieve passages | | mean |
 /// | `MiniLm`, `Mpnet`, `Gte` | | | mean |
 /// | `Bge` (English, v1.5) | an instruction | | first token |
+/// | `BgeZh` (Chinese, v1.5) | an instruction in Chinese | | first token |
 /// | `BgeM3`, `GteCls` (v1.5 and multilingual) | | | first token |
 /// | `Plain` | | | mean |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,6 +44,8 @@ pub enum Family {
     Mpnet,
     /// bge small, base and large for English.
     Bge,
+    /// bge small, base and large for Chinese.
+    BgeZh,
     /// bge-m3.
     BgeM3,
     /// gte small, base and large.
@@ -70,6 +73,7 @@ impl Family {
             () if part("e5") && part("instruct") => Self::E5Instruct,
             () if part("e5") => Self::E5,
             () if part("bge") && part("m3") => Self::BgeM3,
+            () if part("bge") && part("zh") => Self::BgeZh,
             () if part("bge") => Self::Bge,
             () if part("gte") && (v15 || part("multilingual")) => Self::GteCls,
             () if part("gte") => Self::Gte,
@@ -88,6 +92,7 @@ impl Family {
                  query\nQuery: "
             }
             Self::Bge => "Represent this sentence for searching relevant passages: ",
+            Self::BgeZh => "为这个句子生成表示以用于检索相关文章：",
             _ => "",
         }
     }
@@ -103,7 +108,7 @@ impl Family {
     /// How it pools, unless the model's own files say.
     pub fn pooling(self) -> Pooling {
         match self {
-            Self::Bge | Self::BgeM3 | Self::GteCls => Pooling::Cls,
+            Self::Bge | Self::BgeZh | Self::BgeM3 | Self::GteCls => Pooling::Cls,
             _ => Pooling::Mean,
         }
     }
@@ -135,6 +140,7 @@ mod tests {
             ("sentence-transformers/all-MiniLM-L6-v2", Family::MiniLm),
             ("all-mpnet-base-v2", Family::Mpnet),
             ("BAAI/bge-small-en-v1.5", Family::Bge),
+            ("BAAI/bge-base-zh-v1.5", Family::BgeZh),
             ("BAAI/bge-m3", Family::BgeM3),
             ("thenlper/gte-base", Family::Gte),
             ("Alibaba-NLP/gte-multilingual-base", Family::GteCls),

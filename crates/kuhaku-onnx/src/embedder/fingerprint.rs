@@ -23,16 +23,25 @@ pub(super) fn of_files(files: &[PathBuf]) -> Result<String> {
 }
 
 /// A model's file and those with its weights, in the order of their names: `model.onnx`,
-/// `model.onnx_data`, `model.onnx.data`.
+/// `model.onnx.data`, `model.onnx_data`, `model.onnx_data_1`.
 pub(super) fn with_weights(model: &Path) -> Vec<PathBuf> {
-    let mut files = vec![model.to_owned()];
-    for end in ["_data", ".data"] {
-        let mut name = model.as_os_str().to_owned();
-        name.push(end);
-        let beside = PathBuf::from(name);
-        if beside.is_file() {
-            files.push(beside);
-        }
-    }
-    files
+    let mut weights: Vec<PathBuf> = model
+        .parent()
+        .and_then(|folder| folder.read_dir().ok())
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.is_file() && is_beside(path, model))
+        .collect();
+    weights.sort_unstable();
+    weights.insert(0, model.to_owned());
+    weights
+}
+
+fn is_beside(path: &Path, model: &Path) -> bool {
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let end = name(path)
+        .zip(name(model))
+        .and_then(|(path, model)| path.strip_prefix(&model).map(str::to_owned));
+    end.is_some_and(|end| end.starts_with("_data") || end.starts_with(".data"))
 }

@@ -50,9 +50,21 @@ impl ModelFolder {
         self.folder.join("tokenizer.json")
     }
 
-    /// The folder's name, which often is the model's.
-    pub(crate) fn name(&self) -> &str {
-        self.folder.file_name().and_then(|name| name.to_str()).unwrap_or("model")
+    /// What the model is called.
+    pub(crate) fn name(&self) -> String {
+        self.names().into_iter().next().unwrap_or_else(|| "model".into())
+    }
+
+    /// The folder's name, and that of what it links to. In a hub's cache, where a folder is called by
+    /// its commit, the name of the repository.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let resolved = self.folder.canonicalize().ok();
+        [Some(self.folder.as_path()), resolved.as_deref()]
+            .into_iter()
+            .flatten()
+            .filter_map(|folder| of_repository(folder).or_else(|| last_part(folder)))
+            .map(str::to_owned)
+            .collect()
     }
 
     pub(crate) fn config(&self) -> Result<ModelConfig> {
@@ -68,6 +80,17 @@ impl ModelFolder {
         config.pooling = self::json(&self.folder.join("1_Pooling").join("config.json"))?;
         Ok(config)
     }
+}
+
+/// `NAME` of `models--OWNER--NAME/snapshots/COMMIT`.
+fn of_repository(folder: &Path) -> Option<&str> {
+    let snapshots = folder.parent().filter(|parent| last_part(parent) == Some("snapshots"))?;
+    let repository = last_part(snapshots.parent()?)?.strip_prefix("models--")?;
+    repository.rsplit("--").next()
+}
+
+fn last_part(path: &Path) -> Option<&str> {
+    path.file_name().and_then(|name| name.to_str())
 }
 
 /// What the files of a model say beside the model itself.
@@ -166,6 +189,18 @@ mod tests {
         assert_eq!(none.longest, 512);
         none.limit(Some(&json!(256)));
         assert_eq!(none.longest, 256);
+    }
+
+    #[test]
+    fn a_folder_in_a_hubs_cache_is_called_by_its_repository_not_by_its_commit() {
+        let commit = "0123456789abcdef0123456789abcdef01234567";
+        let name = |folder: &str| ModelFolder::new(folder).name();
+        let hub = format!("hub/models--intfloat--multilingual-e5-small/snapshots/{commit}");
+        assert_eq!(name(&hub), "multilingual-e5-small");
+        assert_eq!(name("models/bge-m3/"), "bge-m3");
+        assert_eq!(name(&format!("snapshots/{commit}")), commit);
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(Some(name(".").as_str()), last_part(&here));
     }
 
     #[test]

@@ -3,13 +3,14 @@
 
 use super::tokenizer::{Row, TextTokenizer};
 use crate::error::Result;
-use crate::schedule::{Grouping, Pool, Urgency};
+use crate::schedule::{Grouping, Pool, Urgency, batches};
 
 /// How many tokens the rows of the measurement have. Two are of one length; the shortest is filled
 /// up to many times its own.
 const LENGTHS: [usize; 4] = [33, 4, 33, 13];
 
-/// Runs rows alone and together and compares every bit.
+/// Runs rows alone and together and compares every bit. Together whatever the budget of a batch: a
+/// small one would keep these rows apart, and put shorter ones together unmeasured.
 ///
 /// # Errors
 /// As for [`Pool::infer`].
@@ -19,7 +20,10 @@ pub(super) async fn measure(
     longest: usize,
 ) -> Result<Grouping> {
     let rows: Vec<Row> = rows(tokenizer, longest);
-    let run = |rows: Vec<Row>, grouping| pool.infer(Urgency::Interactive, rows, grouping);
+    let lengths: Vec<usize> = rows.iter().map(Row::len).collect();
+    let run = |rows: Vec<Row>, grouping| {
+        pool.infer_in(Urgency::Interactive, rows, batches(&lengths, usize::MAX, grouping))
+    };
     let alone = run(rows.clone(), Grouping::Alone).await?;
     if same(&alone, &run(rows.clone(), Grouping::Any).await?) {
         return Ok(Grouping::Any);

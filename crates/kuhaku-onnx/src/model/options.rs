@@ -8,6 +8,9 @@ use crate::device::Device;
 /// second behind it, large enough that bigger ones are no faster on a processor.
 const BATCH_TOKENS: usize = 2048;
 
+/// The runtime starts as many threads as it is told to; settings allow no more than these.
+const MOST_THREADS: usize = 1024;
+
 /// How a model is opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
@@ -30,6 +33,6 @@ impl Options {
     pub(super) fn threads_per_session(&self) -> usize {
         let cores = || available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { cores() } else { self.threads };
-        (threads / self.sessions.max(1)).max(1)
+        (threads.min(MOST_THREADS) / self.sessions.max(1)).max(1)
     }
 }

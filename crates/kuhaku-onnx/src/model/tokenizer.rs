@@ -77,23 +77,26 @@ impl TextTokenizer {
     /// The table of tokens has at least as many rows as the tokenizer has numbers, and not many
     /// more: makers round up.
     fn check(&self, path: &Path, config: &ModelConfig) -> Result<()> {
-        let Some(rows) = config.vocabulary else { return Ok(()) };
         let numbers = usize::try_from(self.highest).unwrap_or(usize::MAX).saturating_add(1);
-        if numbers > rows || numbers.saturating_add(rows / 20 + 64) < rows {
+        if let Some(rows) = config.vocabulary
+            && (numbers > rows || numbers.saturating_add(rows / 20 + 64) < rows)
+        {
             let wrong = format!(
                 "it is the tokenizer of another model: it has {numbers} tokens, the model has {rows}"
             );
             return Err(unusable(path, wrong));
         }
-        let padding = config.pad.map(|id| self.inner.id_to_token(id));
-        if let Some(Some(token)) = padding
-            && !token.to_ascii_lowercase().contains("pad")
-        {
-            let wrong = "it is the tokenizer of another model: the model fills rows with a token \
-                         that means something here";
-            return Err(unusable(path, wrong));
-        }
-        Ok(())
+        let Some(pad) = config.pad else { return Ok(()) };
+        let wrong = match self.inner.id_to_token(pad) {
+            Some(token) if token.to_ascii_lowercase().contains("pad") => return Ok(()),
+            Some(_) => "means something here",
+            // The model may have no row for it either, which only a batch would show.
+            None => "is none here",
+        };
+        let wrong = format!(
+            "it is the tokenizer of another model: the model fills rows with a token that {wrong}"
+        );
+        Err(unusable(path, wrong))
     }
 
     fn find_specials(&mut self) -> Option<()> {

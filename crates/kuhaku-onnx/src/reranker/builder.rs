@@ -84,7 +84,7 @@ impl OnnxRerankerBuilder {
             );
             return Err(unusable(self.folder.model_file(), wrong));
         }
-        let id = self.id.unwrap_or_else(|| self.folder.name().to_owned());
+        let id = self.id.unwrap_or_else(|| self.folder.name());
         Ok(OnnxReranker { model, id, long: self.long, runtime: runtime.clone() })
     }
 }

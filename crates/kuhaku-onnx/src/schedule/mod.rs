@@ -4,5 +4,5 @@ mod job;
 mod plan;
 mod pool;
 
-pub(crate) use plan::Grouping;
+pub(crate) use plan::{Grouping, batches};
 pub(crate) use pool::{Pool, Urgency};

@@ -126,11 +126,23 @@ impl Pool {
         rows: Vec<Row>,
         grouping: Grouping,
     ) -> Result<Vec<Vec<f32>>> {
-        if rows.is_empty() {
+        let lengths: Vec<usize> = rows.iter().map(Row::len).collect();
+        self.infer_in(urgency, rows, batches(&lengths, self.budget, grouping)).await
+    }
+
+    /// [`infer`](Self::infer) in batches that are given, whatever the budget.
+    ///
+    /// # Errors
+    /// As for [`Session::run`].
+    pub(crate) async fn infer_in(
+        &self,
+        urgency: Urgency,
+        rows: Vec<Row>,
+        batches: Vec<Vec<usize>>,
+    ) -> Result<Vec<Vec<f32>>> {
+        if batches.is_empty() {
             return Ok(Vec::new());
         }
-        let lengths: Vec<usize> = rows.iter().map(Row::len).collect();
-        let batches = batches(&lengths, self.budget, grouping);
         let place = self.places(urgency).acquire_owned().await.map_err(|_| gone())?;
         let (caller, answer) = oneshot::channel();
         let job = Arc::new(Job::new(rows, batches, caller, place));
