@@ -84,7 +84,7 @@ pub use fence::{Fence, Fenced, one_line};
 pub use guard::{Finding, GuardFamily, InjectionGuard, Screening};
 #[cfg(feature = "http")]
 pub use http::{
-    Consented, DownloadProgress, Downloaded, Downloader, FileDownload, HttpClient,
+    Consented, DownloadLock, DownloadProgress, Downloaded, Downloader, FileDownload, HttpClient,
     HttpClientBuilder, HttpReply, HttpRequest, HttpStream, LineDecoder, SseDecoder, SseEvent,
     retry_hint_in_text,
 };

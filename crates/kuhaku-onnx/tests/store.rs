@@ -123,7 +123,8 @@ async fn a_model_is_pulled_once_and_opened_without_the_network() {
     }
     let verdicts: Vec<_> =
         model.files.iter().map(|file| (file.path.as_str(), file.verdict)).collect();
-    assert!(verdicts.contains(&("onnx/model.onnx", Verdict::Matches(SumSource::Published))));
+    // A server on this machine is not who published the weights.
+    assert!(verdicts.contains(&("onnx/model.onnx", Verdict::Matches(SumSource::Recorded))));
     assert!(verdicts.contains(&("config.json", Verdict::Matches(SumSource::Recorded))));
     // Other clients of the hub find it by the name of the revision.
     let reference = std::fs::read_to_string(place.repository().join("refs/main")).unwrap();
@@ -241,7 +242,7 @@ async fn what_another_client_has_fetched_is_used_checked_and_left_alone() {
     let store = place.store("http://127.0.0.1:9");
     let model = store.open(NAME).unwrap();
     let weights = model.files.iter().find(|file| file.path == "onnx/model.onnx").unwrap();
-    assert_eq!(weights.verdict, Verdict::Matches(SumSource::Published));
+    assert_eq!(weights.verdict, Verdict::Matches(SumSource::Recorded));
     assert_eq!(pull(&store, NAME).await.unwrap(), 0);
     let error = store.remove(NAME).unwrap_err();
     assert!(error.wrong().contains("another program"), "{error}");
@@ -329,4 +330,205 @@ async fn another_archive_is_not_unpacked() {
     assert_eq!(store.status("onnxruntime").unwrap(), ModelStatus::Absent);
     assert!(server.requests()[0].path.contains("/v1.24.4/onnxruntime-"));
     assert_eq!(*store.runtime_library().unwrap_err().kind(), ErrorKind::NotPulled);
+}
+
+/// A pull that came to no end leaves a model that is not whole, wherever it ended.
+#[tokio::test]
+async fn a_pull_that_failed_is_never_a_model() {
+    let named = format!("{NAME}@{COMMIT}");
+    for failing in 0..FILES.len() {
+        let mut script = hub();
+        script[failing + 1] = Reply::new(404);
+        let server = serve(script).await;
+        let place = Place::new();
+        let store = place.store(&server.url());
+        pull(&store, &named).await.unwrap_err();
+        assert!(!matches!(store.status(&named).unwrap(), ModelStatus::Present { .. }), "{failing}");
+        assert_eq!(*store.open(&named).unwrap_err().kind(), ErrorKind::NotPulled, "{failing}");
+        let puller = store.puller(HttpClient::builder().build().unwrap(), Runtime::system());
+        drop(server);
+        // Not complete: the hub is asked, and is not there.
+        puller.plan(&named).await.unwrap_err();
+    }
+}
+
+/// A file that a failed write of the record did not reach is missed all the same.
+#[tokio::test]
+async fn a_record_of_one_file_is_no_list_of_the_model() {
+    let server = serve(hub()).await;
+    let place = Place::new();
+    let store = place.store(&server.url());
+    let named = format!("{NAME}@{COMMIT}");
+    pull(&store, &named).await.unwrap();
+    let record = place.0.path().join(format!("kuhaku/models/somebody--some-model/{COMMIT}.json"));
+    // As a version wrote it that did not note the list.
+    let mut value: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
+    value.as_object_mut().unwrap().remove("paths").unwrap();
+    value["files"].as_object_mut().unwrap().retain(|path, _| path == "onnx/model.onnx");
+    std::fs::write(&record, value.to_string()).unwrap();
+    std::fs::remove_file(place.file("tokenizer.json")).unwrap();
+    assert_eq!(*store.open(&named).unwrap_err().kind(), ErrorKind::NotPulled);
+}
+
+/// A name that a link gives itself proves nothing, least of all against the record.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_cannot_name_itself_what_was_published() {
+    let server = serve(hub()).await;
+    let place = Place::new();
+    let store = place.store(&server.url());
+    pull(&store, NAME).await.unwrap();
+    let evil = "another";
+    for (at, whose) in [(place.0.path().join("elsewhere"), "others"), (place.repository(), "own")] {
+        let blob = at.join("blobs").join(sum(evil));
+        std::fs::create_dir_all(blob.parent().unwrap()).unwrap();
+        std::fs::write(&blob, evil).unwrap();
+        let weights = place.file("onnx/model.onnx");
+        std::fs::remove_file(&weights).unwrap();
+        std::os::unix::fs::symlink(&blob, &weights).unwrap();
+        let checks = store.verify(NAME).unwrap();
+        let wrong = checks.iter().find(|file| file.path == "onnx/model.onnx").unwrap();
+        assert_eq!(
+            wrong.verdict,
+            Verdict::Differs { expected: sum("weights").parse().unwrap() },
+            "{whose}"
+        );
+        assert_eq!(*store.open(NAME).unwrap_err().kind(), ErrorKind::Damaged, "{whose}");
+    }
+}
+
+/// R3: no wrapped sum is shown to who is asked for a yes.
+#[tokio::test]
+async fn lengths_that_no_file_has_end_the_plan() {
+    for size in [u64::MAX, u64::MAX / 2, (16 << 30) + 1] {
+        let answer = format!(
+            r#"{{"sha":"{COMMIT}","siblings":[{{"rfilename":"config.json","size":2}},
+                {{"rfilename":"tokenizer.json","size":{size}}},
+                {{"rfilename":"onnx/model.onnx","size":{size}}}]}}"#
+        );
+        let server = serve([Reply::json(answer)]).await;
+        let place = Place::new();
+        let error = pull(&place.store(&server.url()), NAME).await.unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Core(CoreKind::MalformedResponse), "{size}");
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+/// Weights that keep some of themselves apart are not whole without it, whoever fetched them.
+#[tokio::test]
+async fn what_another_client_has_fetched_in_part_is_completed() {
+    let place = Place::new();
+    for (path, content) in FILES {
+        std::fs::create_dir_all(place.file(path).parent().unwrap()).unwrap();
+        std::fs::write(place.file(path), content).unwrap();
+    }
+    std::fs::create_dir_all(place.repository().join("refs")).unwrap();
+    std::fs::write(place.repository().join("refs/main"), COMMIT).unwrap();
+    let listing = Reply::json(format!(
+        r#"{{"sha":"{COMMIT}","siblings":[
+            {{"rfilename":"config.json","size":2}},{{"rfilename":"tokenizer.json","size":7}},
+            {{"rfilename":"onnx/model.onnx","size":7}},{{"rfilename":"onnx/model.onnx_data","size":5}}]}}"#
+    ));
+    let server = serve([listing, Reply::new(200).piece("apart")]).await;
+    let store = place.store(&server.url());
+    assert_eq!(pull(&store, NAME).await.unwrap(), 5);
+    assert_eq!(std::fs::read_to_string(place.file("onnx/model.onnx_data")).unwrap(), "apart");
+    assert_eq!(pull(&store, NAME).await.unwrap(), 0);
+    assert_eq!(server.requests().len(), 2);
+    std::fs::remove_file(place.file("onnx/model.onnx_data")).unwrap();
+    assert_eq!(*store.open(NAME).unwrap_err().kind(), ErrorKind::NotPulled);
+}
+
+/// A mirror cannot give a known model of which no sum is built in another size than the one shown.
+#[tokio::test]
+async fn a_mirror_with_another_size_is_not_downloaded_from() {
+    let known = known_models().iter().find(|it| it.name == "bge-reranker-base").unwrap();
+    let listing = |weights: &str| {
+        let files = known.files.iter().map(|file| {
+            let size = if file.path.contains(".onnx") { weights } else { "2" };
+            format!(r#"{{"rfilename":"{}","size":{size}}}"#, file.path)
+        });
+        let files = files.collect::<Vec<_>>().join(",");
+        Reply::json(format!(r#"{{"sha":"{}","siblings":[{files}]}}"#, known.revision))
+    };
+    let replies = [listing("7"), listing("3000000000"), listing("null"), Reply::new(404)];
+    for (at, reply) in replies.into_iter().enumerate() {
+        let server = serve([reply]).await;
+        let place = Place::new();
+        let error = pull(&place.store(&server.url()), known.name).await.unwrap_err();
+        let expected = match at {
+            3 => ErrorKind::UnknownModel,
+            _ => ErrorKind::Core(CoreKind::MalformedResponse),
+        };
+        assert_eq!(*error.kind(), expected, "{at}: {error}");
+        assert_eq!(server.requests().len(), 1, "{at}");
+    }
+}
+
+/// What has come is seen, and removed.
+#[tokio::test]
+async fn a_part_is_seen_and_removed() {
+    let place = Place::new();
+    let store = place.store("http://127.0.0.1:9");
+    let part = place.repository().join(format!("blobs/{COMMIT}--onnx--model.onnx.part"));
+    std::fs::create_dir_all(part.parent().unwrap()).unwrap();
+    std::fs::write(&part, "half").unwrap();
+    std::fs::write(part.with_extension("part.origin"), "{}").unwrap();
+    // Another program's.
+    let other = part.with_file_name("0a.incomplete");
+    std::fs::write(&other, "theirs").unwrap();
+    for name in [NAME.to_owned(), format!("{NAME}@{COMMIT}")] {
+        assert_eq!(store.status(&name).unwrap(), ModelStatus::Incomplete { bytes: 4 }, "{name}");
+    }
+    let elsewhere = format!("{NAME}@{}", COMMIT.replace('0', "f"));
+    assert_eq!(store.status(&elsewhere).unwrap(), ModelStatus::Absent);
+    assert_eq!(store.remove(NAME).unwrap(), 4);
+    assert_eq!(below(&place.repository()), ["0a.incomplete"]);
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_not_a_missing_model() {
+    for (status, kind) in [
+        (400, ErrorKind::Core(CoreKind::InvalidInput)),
+        (404, ErrorKind::UnknownModel),
+        (422, ErrorKind::Core(CoreKind::InvalidInput)),
+    ] {
+        let server = serve([Reply::new(status)]).await;
+        let error = pull(&Place::new().store(&server.url()), NAME).await.unwrap_err();
+        assert_eq!(*error.kind(), kind, "{status}: {error}");
+    }
+    let place = Place::new();
+    let mut settings = place.settings("https://huggingface.co");
+    settings.token = Some("hf_a\nb".to_owned().into());
+    let error = pull(&ModelStore::new(settings, None).unwrap(), NAME).await.unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Core(CoreKind::InvalidInput), "{error}");
+}
+
+/// An empty file is none, whoever is asked.
+#[tokio::test]
+async fn empty_files_are_missing_everywhere() {
+    let server = serve(hub()).await;
+    let place = Place::new();
+    let store = place.store(&server.url());
+    pull(&store, NAME).await.unwrap();
+    std::fs::write(place.file("onnx/model.onnx"), "").unwrap();
+    assert_eq!(store.status(NAME).unwrap(), ModelStatus::Incomplete { bytes: 9 });
+    assert_eq!(*store.open(NAME).unwrap_err().kind(), ErrorKind::NotPulled);
+    let checks = store.verify(NAME).unwrap();
+    let weights = checks.iter().find(|file| file.path == "onnx/model.onnx").unwrap();
+    assert_eq!(weights.verdict, Verdict::Missing);
+}
+
+/// A known model's repository at another revision is another model, all the way.
+#[tokio::test]
+async fn main_of_a_known_repository_is_opened_by_its_own_name() {
+    let server = serve(hub()).await;
+    let place = Place::new();
+    let store = place.store(&server.url());
+    let named = "intfloat/multilingual-e5-small@main";
+    let puller = store.puller(HttpClient::builder().build().unwrap(), Runtime::system());
+    let plan = puller.plan(named).await.unwrap();
+    puller.pull(&plan, Consented::given()).await.unwrap();
+    assert_eq!(store.open(&plan.name).unwrap().revision, COMMIT);
 }

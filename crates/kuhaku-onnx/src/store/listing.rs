@@ -16,6 +16,9 @@ const HUB: &str = "huggingface.co";
 /// The longest answer that is read, in bytes.
 const LONGEST: usize = 4 << 20;
 
+/// The largest file that a model may have, in bytes: what a download takes at most.
+pub(super) const LARGEST: u64 = 16 << 30;
+
 /// A repository at a commit.
 #[derive(Clone, Debug)]
 pub(super) struct Listing {
@@ -50,12 +53,13 @@ struct Lfs {
 }
 
 impl Listing {
-    /// Asks the hub.
+    /// Asks the hub, as often as this if it does not answer.
     pub(super) async fn ask(
         http: &HttpClient,
         runtime: &Runtime,
         settings: &StoreSettings,
         model: &ModelName,
+        attempts: u32,
     ) -> Result<Self> {
         let hub = settings.hub.trim_end_matches('/');
         let (repository, revision) = (model.repository(), model.revision());
@@ -65,11 +69,18 @@ impl Listing {
             request = request.bearer(&token);
         }
         let tried = format!("ask {} for {}", host(hub), model.shown());
-        let resilience = Resilience::new(runtime.clone(), "hub").without_breaker();
+        let resilience =
+            Resilience::new(runtime.clone(), "hub").attempts(attempts).without_breaker();
         let ask = |_| async {
             let reply = http.send(request.clone(), LONGEST).await;
             let reply = reply.map_err(|error| error.map_kind(ErrorKind::Core))?;
             match reply.failure(tried.clone(), runtime) {
+                Some(error) if reply.status() == 404 => {
+                    let wrong = "there is no such model or revision";
+                    Err(Error::new(ErrorKind::UnknownModel, tried.clone(), wrong)
+                        .next("check the name on the hub's page of it")
+                        .caused_by(error))
+                }
                 Some(error) => Err(error.map_kind(ErrorKind::Core)),
                 None => Ok(reply),
             }
@@ -77,12 +88,6 @@ impl Listing {
         let reply =
             resilience.call(hub, None, ask).await.map_err(|error: Error| match error.kind() {
                 ErrorKind::Core(kuhaku_core::ErrorKind::Unauthorized) => gated(error, settings),
-                ErrorKind::Core(kuhaku_core::ErrorKind::InvalidInput) => {
-                    let wrong = "there is no such model or revision";
-                    Error::new(ErrorKind::UnknownModel, tried.clone(), wrong)
-                        .next("check the name on the hub's page of it")
-                        .caused_by(error)
-                }
                 _ => error,
             })?;
         let answer: Answer = reply.json(tried.clone()).map_err(|e| e.map_kind(ErrorKind::Core))?;
@@ -113,7 +118,12 @@ impl Listing {
             sha256: file.lfs.and_then(|lfs| lfs.sha256?.parse().ok()),
             path: file.rfilename,
         });
-        Ok(Self { commit: answer.sha, files: files.collect() })
+        let files: Vec<_> = files.collect();
+        // Larger ones could not be added up either.
+        if files.iter().any(|file| file.bytes.is_some_and(|bytes| bytes > LARGEST)) {
+            return Err(odd("a file in the answer is longer than any that is taken"));
+        }
+        Ok(Self { commit: answer.sha, files })
     }
 
     pub(super) fn file(&self, path: &str) -> Option<&ListedFile> {
@@ -144,14 +154,22 @@ impl Listing {
         let apart = self.files.iter().filter(|file| file.path.starts_with(&apart));
         let beside = BESIDE.iter().filter_map(|path| self.file(path));
         let weights = self.file(weights).into_iter();
-        Ok(weights.chain(apart).chain(beside).map(|file| file.path.clone()).collect())
+        let files: Vec<_> = weights.chain(apart).chain(beside).collect();
+        if let Some(empty) = files.iter().find(|file| file.bytes == Some(0)) {
+            return Err(missing(&format!("content in its {}", empty.path)));
+        }
+        Ok(files.into_iter().map(|file| file.path.clone()).collect())
     }
 }
 
 /// The token, if requests go to the hub that it is for and over a connection that is its own.
 pub(super) fn token(settings: &StoreSettings) -> Option<SecretString> {
-    let hub = settings.hub.strip_prefix("https://")?;
-    settings.token.clone().filter(|_| host(hub) == HUB)
+    settings.token.clone().filter(|_| is_the_hub(settings))
+}
+
+/// Whether answers are the hub's own, not a mirror's and not changed on the way.
+pub(super) fn is_the_hub(settings: &StoreSettings) -> bool {
+    settings.hub.strip_prefix("https://").is_some_and(|rest| host(rest) == HUB)
 }
 
 /// The host of an address, with its port.
@@ -193,6 +211,27 @@ mod tests {
         }
         let listed = listing(&["config.json", "/etc/passwd", ".git", "a b"]).unwrap();
         assert_eq!(listed.files.len(), 1);
+    }
+
+    /// Sums of what a hostile hub says must not wrap around in what a person says yes to.
+    #[test]
+    fn lengths_that_no_file_has_are_refused() {
+        for (bytes, taken) in [
+            (0, true),
+            (LARGEST, true),
+            (LARGEST + 1, false),
+            (u64::MAX / 2, false),
+            (u64::MAX, false),
+        ] {
+            for by_lfs in [false, true] {
+                let lfs = by_lfs.then_some(Lfs { sha256: None, size: Some(bytes) });
+                let size = Some(if by_lfs { 1 } else { bytes });
+                let file = Sibling { rfilename: "onnx/model.onnx".into(), size, lfs };
+                let answer = Answer { sha: COMMIT.into(), siblings: vec![file] };
+                let listed = Listing::of(answer, &ModelName::parse("a/b").unwrap(), "ask");
+                assert_eq!(listed.is_ok(), taken, "{bytes}");
+            }
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod known;
 mod listing;
 mod model_name;
 mod model_store;
+mod parts;
 mod places;
 #[cfg(feature = "download")]
 mod plan;
@@ -31,6 +32,8 @@ mod settings;
 mod snapshot;
 #[cfg(feature = "download")]
 mod unpack;
+#[cfg(feature = "download")]
+mod wanted;
 
 pub use known::{DEFAULT_EMBEDDER, KnownFile, KnownModel, ModelKind, known_models};
 pub use model_store::{FileCheck, ModelStatus, ModelStore, StoredModel, Verdict};

@@ -57,9 +57,20 @@ impl ModelName {
     pub(super) fn shown(&self) -> String {
         match self.known {
             Some(known) => known.name.to_owned(),
-            None if self.revision == "main" => self.repository(),
+            // The name of a known model's repository alone means the known commit.
+            None if self.revision == "main" && self.is_main_of_no_other() => self.repository(),
             None => format!("{}@{}", self.repository(), self.revision),
         }
+    }
+
+    fn is_main_of_no_other(&self) -> bool {
+        Self::parse(&self.repository()).is_ok_and(|parsed| parsed == *self)
+    }
+
+    /// The same model at a commit.
+    #[cfg(feature = "download")]
+    pub(super) fn at(&self, commit: &str) -> Self {
+        Self { revision: commit.to_owned(), ..self.clone() }
     }
 
     /// Owner, slash, name.
@@ -103,7 +114,21 @@ mod tests {
         let other = ModelName::parse("Alibaba-NLP/gte-base@v1").unwrap();
         assert_eq!((other.revision(), other.commit()), ("v1", None));
         assert_eq!(other.joined(), "Alibaba-NLP--gte-base");
-        assert_eq!(ModelName::parse("a/b").unwrap().shown(), "a/b");
+    }
+
+    #[test]
+    fn what_is_shown_names_the_same_model() {
+        for (name, shown) in [
+            ("a/b", "a/b"),
+            ("a/b@main", "a/b"),
+            ("a/b@v1", "a/b@v1"),
+            ("INTFLOAT/multilingual-e5-small", "multilingual-e5-small"),
+            ("intfloat/multilingual-e5-small@main", "intfloat/multilingual-e5-small@main"),
+        ] {
+            let model = ModelName::parse(name).unwrap();
+            assert_eq!(model.shown(), shown);
+            assert_eq!(ModelName::parse(&model.shown()).unwrap(), model, "{name}");
+        }
     }
 
     #[test]

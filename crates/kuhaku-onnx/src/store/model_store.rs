@@ -7,6 +7,7 @@ use kuhaku_core::Sha256;
 
 use super::known::{KnownModel, ModelKind};
 use super::model_name::ModelName;
+use super::parts::Part;
 use super::places::Places;
 use super::record::{Record, SumSource, storage};
 use super::release::{Release, name_of_library};
@@ -139,6 +140,7 @@ impl ModelStore {
             }
             some = some.max(bytes);
         }
+        some += Part::all(&self.places, &model).iter().map(Part::bytes).sum::<u64>();
         Ok(if some > 0 { ModelStatus::Incomplete { bytes: some } } else { ModelStatus::Absent })
     }
 
@@ -196,11 +198,16 @@ impl ModelStore {
         candidates.sort_by_key(|snapshot| !there(snapshot).0);
         match candidates.iter().find(|snapshot| there(snapshot).1 > 0) {
             Some(snapshot) => self.check(&model, snapshot, true),
-            None => Err(not_pulled(&model.shown())),
+            None => match candidates.first() {
+                Some(snapshot) if !Part::all(&self.places, &model).is_empty() => {
+                    self.check(&model, snapshot, true)
+                }
+                _ => Err(not_pulled(&model.shown())),
+            },
         }
     }
 
-    /// Removes what was pulled of a model, or the runtime library, and gives the bytes that were
+    /// Removes what was pulled of a model, whole or in part, or the runtime library, and gives the bytes that were
     /// freed. The record of its sums stays, so that the next pull is held against it.
     ///
     /// # Errors
@@ -214,16 +221,21 @@ impl ModelStore {
         let mut freed = None;
         for snapshot in Snapshot::candidates(&self.places, &model) {
             let path = self.places.record(&model, &snapshot.commit);
-            let Some(mut record) = Record::read(&path).filter(|record| record.pulled) else {
+            let Some(record) = Record::read(&path).filter(|record| record.pulled) else {
                 continue;
             };
             let mut bytes = 0;
             for file in snapshot.paths(&model, Some(&record)) {
                 bytes += remove_file(&snapshot.root.join(&file), &self.places.repository(&model))?;
             }
-            record.pulled = false;
-            record.write(&path)?;
+            Record::update(&path, || record, |record| record.pulled = false)?;
             freed = Some(freed.unwrap_or(0) + bytes);
+        }
+        for part in Part::all(&self.places, &model) {
+            let bytes = part.remove(&self.places.repository(&model))?;
+            if bytes > 0 {
+                freed = Some(freed.unwrap_or(0) + bytes);
+            }
         }
         let there = self.status(name)? != ModelStatus::Absent;
         freed.ok_or_else(|| {
@@ -242,6 +254,18 @@ impl ModelStore {
         Record::read(&self.places.record(model, commit))
     }
 
+    /// Changes the record of a commit.
+    #[cfg(feature = "download")]
+    pub(super) fn note(
+        &self,
+        model: &ModelName,
+        commit: &str,
+        change: impl FnOnce(&mut Record),
+    ) -> Result<Record> {
+        let path = self.places.record(model, commit);
+        Record::update(&path, || Record::new(model.repository(), commit), change)
+    }
+
     pub(super) fn check(
         &self,
         model: &ModelName,
@@ -253,9 +277,12 @@ impl ModelStore {
         let fresh = || Record::new(model.repository(), &snapshot.commit);
         let mut record = before.clone().unwrap_or_else(fresh);
         let checks = snapshot.check(model, &mut record, again)?;
+        let known = before.map(|before| before.files).unwrap_or_default();
+        let files = record.files.into_iter().filter(|(path, file)| known.get(path) != Some(file));
+        let files: Vec<_> = files.collect();
         // A folder that may only be read can be used all the same; its files are read each time.
-        if before.is_none_or(|before| before.files != record.files) {
-            let _ = record.write(&path);
+        if !files.is_empty() {
+            let _ = Record::update(&path, fresh, |record| record.files.extend(files));
         }
         Ok(checks)
     }

@@ -48,7 +48,11 @@ impl Places {
         self.repository(model).join("snapshots")
     }
 
-    #[cfg(feature = "download")]
+    /// Where files lie that are not whole yet, in the name of a commit.
+    pub(super) fn blobs(&self, model: &ModelName) -> PathBuf {
+        self.repository(model).join("blobs")
+    }
+
     pub(super) fn locks(&self, model: &ModelName) -> PathBuf {
         self.hub.join(".locks").join(format!("models--{}", model.joined()))
     }

@@ -2,9 +2,12 @@
 
 use kuhaku_core::ConsentStep;
 
-use super::listing::{Listing, host};
+use super::listing::{LARGEST, Listing, host};
 use super::model_name::ModelName;
 use super::release::{RUNTIME_NAME, RUNTIME_VERSION, Release};
+
+/// The longest archive of the runtime library that is taken, in bytes.
+pub(super) const LARGEST_ARCHIVE: u64 = 128 << 20;
 
 /// What a pull would do.
 #[derive(Clone, Debug)]
@@ -63,8 +66,15 @@ impl PullPlan {
             What::Model { .. } => format!("download the model {}", self.name),
             What::Library(_) => format!("download ONNX Runtime {RUNTIME_VERSION}"),
         };
+        // What nobody says is bounded all the same, and the bound belongs to the question.
+        let most = match &self.what {
+            What::Model { .. } => LARGEST,
+            What::Library(_) => LARGEST_ARCHIVE,
+        };
+        let bound = format!(", at most {} MB each file", most.div_ceil(1_000_000));
+        let bound = if self.bytes.is_none() { bound } else { String::new() };
         let licence = self.licence.map(|licence| format!(" (licence {licence})"));
-        let what = format!("{what}{}", licence.unwrap_or_default());
+        let what = format!("{what}{}{bound}", licence.unwrap_or_default());
         ConsentStep::new(what, format!("run `kuhaku models pull {} --yes`", self.name))
             .download(self.host.clone(), self.bytes)
     }

@@ -4,18 +4,23 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kuhaku_core::{Consented, Downloader, FileDownload, HttpClient, Runtime, Sha256};
+use kuhaku_core::{Consented, Downloader, FileDownload, HttpClient, Runtime};
 use tokio::sync::oneshot;
 
 use super::listing::{Listing, gated, host, token};
 use super::model_name::ModelName;
-use super::model_store::{FileCheck, ModelStore, Verdict, damaged};
-use super::plan::{PlannedFile, PullPlan, What};
+use super::model_store::{FileCheck, ModelStore, StoredModel, Verdict, damaged};
+use super::parts::Part;
+use super::plan::{LARGEST_ARCHIVE, PlannedFile, PullPlan, What};
 use super::record::{Record, RecordedFile, SumSource, replace, storage};
 use super::release::{Release, name_of_library};
 use super::snapshot::{Snapshot, published};
 use super::unpack::unpack;
+use super::wanted::{Wanted, plausible};
 use crate::error::{Error, ErrorKind, Result};
+
+/// How often the hub is asked before it counts as not to be reached.
+const ATTEMPTS: u32 = 3;
 
 type OnProgress = Arc<dyn Fn(&PullProgress) + Send + Sync>;
 
@@ -48,13 +53,6 @@ pub struct PullProgress {
     pub total: Option<u64>,
     /// Whether another process pulls the same file, and is waited for.
     pub waiting: bool,
-}
-
-/// A file to be fetched, with all that is known of it.
-struct Wanted {
-    path: String,
-    bytes: Option<u64>,
-    sum: Option<(Sha256, SumSource)>,
 }
 
 impl ModelStore {
@@ -99,7 +97,8 @@ impl Puller {
             what: What::Model { model: model.clone(), listing: None },
         };
         let named = model.shown();
-        if self.apart(move |store| store.open(&named)).await.is_ok() {
+        if let Ok(opened) = self.apart(move |store| store.open(&named)).await {
+            self.complete(&model, opened, &mut plan).await?;
             return Ok(plan);
         }
         if let Some(known) = model.known {
@@ -117,7 +116,7 @@ impl Puller {
         // Nothing is known, so it is the network's to say what there is.
         plan.files.push(PlannedFile { path: String::new(), bytes: None });
         plan = self.online(plan)?;
-        let listing = Listing::ask(&self.http, &self.runtime, settings, &model).await?;
+        let listing = Listing::ask(&self.http, &self.runtime, settings, &model, ATTEMPTS).await?;
         let files = listing.of_model(&plan.name)?;
         let bytes = |path: &str| listing.file(path).and_then(|file| file.bytes);
         plan.files =
@@ -125,6 +124,35 @@ impl Puller {
         plan.bytes = plan.files.iter().map(|file| file.bytes).sum();
         plan.what = What::Model { model, listing: Some(listing) };
         Ok(plan)
+    }
+
+    /// Plans what is missing of a model that another program has fetched, perhaps not all of it. The
+    /// hub is asked what belongs to it, once; when nobody answers, what is here is what there is.
+    async fn complete(
+        &self,
+        model: &ModelName,
+        opened: StoredModel,
+        plan: &mut PullPlan,
+    ) -> Result<()> {
+        let store = &self.store;
+        let listed =
+            store.record(model, &opened.revision).is_some_and(|record| !record.paths.is_empty());
+        if model.known.is_some() || listed || store.settings.offline {
+            return Ok(());
+        }
+        let here = model.at(&opened.revision);
+        let listing = Listing::ask(&self.http, &self.runtime, &store.settings, &here, 1).await;
+        let Ok(listing) = listing else { return Ok(()) };
+        let Ok(paths) = listing.of_model(&plan.name) else { return Ok(()) };
+        let snapshot = Snapshot::of(&store.places, &here, &listing.commit);
+        // Not being able to note it means to ask again.
+        let _ = store.note(&here, &listing.commit, |record| record.paths = paths);
+        let named = here.clone();
+        let checks = self.apart(move |store| store.check(&named, &snapshot, false)).await?;
+        plan.files = missing(&checks, |path| listing.file(path).and_then(|file| file.bytes));
+        plan.bytes = plan.files.iter().map(|file| file.bytes).sum();
+        plan.what = What::Model { model: here, listing: Some(listing) };
+        Ok(())
     }
 
     fn online(&self, plan: PullPlan) -> Result<PullPlan> {
@@ -163,23 +191,29 @@ impl Puller {
     ) -> Result<u64> {
         let folder = release.folder(&self.store.places);
         let archive = folder.join(release.archive());
-        let mut file = FileDownload::new(release.url(&self.store.settings.releases), &archive);
+        let mut file = FileDownload::new(release.url(&self.store.settings.releases), &archive)
+            .largest(LARGEST_ARCHIVE);
         if let Some(sum) = release.sum() {
             file = file.sha256(sum);
         }
         if release.bytes > 0 {
             file = file.bytes(release.bytes);
         }
-        let came = self.told(&release.archive(), 0, plan.bytes).fetch(&file, consented).await;
+        let downloader = self.told(&release.archive(), 0, plan.bytes);
+        // One process at a time downloads, unpacks and removes.
+        let lock = downloader.lock(&folder.join("pull.lock")).await;
+        let lock = lock.map_err(|error| error.map_kind(ErrorKind::Core))?;
+        if self.apart(ModelStore::runtime_library).await.is_ok() {
+            return Ok(0);
+        }
+        let came = downloader.fetch(&file, consented).await;
         let came = came.map_err(|error| error.map_kind(ErrorKind::Core))?;
         self.apart(move |store| {
-            let to = folder.join(release.file);
-            // Another process may have been first, and have removed the archive.
-            if archive.exists() {
-                let sum = unpack(&archive, &release.entry(), &to)?;
-                release.record(&store.places, sum)?;
-                let _ = std::fs::remove_file(&archive);
-            }
+            // Held to the end of this work, which goes on when nobody waits for it any longer.
+            let _lock = lock;
+            let sum = unpack(&archive, &release.entry(), &folder.join(release.file))?;
+            release.record(&store.places, sum)?;
+            let _ = std::fs::remove_file(&archive);
             release.open(&store.places)
         })
         .await?;
@@ -203,23 +237,32 @@ impl Puller {
         let commit = model.commit().or(listing.as_ref().map(|listing| listing.commit.as_str()));
         let commit = commit.unwrap_or_default().to_owned();
         let record_at = self.store.places.record(model, &commit);
-        let mut record =
-            Record::read(&record_at).unwrap_or_else(|| Record::new(model.repository(), &commit));
-        let wanted = plan.files.iter().map(|file| wanted(model, file, listing.as_ref(), &record));
+        let fresh = || Record::new(model.repository(), &commit);
+        let record = Record::read(&record_at).unwrap_or_else(fresh);
+        let wanted = plan
+            .files
+            .iter()
+            .map(|file| Wanted::of(model, file, listing.as_ref(), &record, settings));
         let wanted = wanted.collect::<Result<Vec<_>>>()?;
+        plausible(model, plan, &wanted)?;
+        if let (Some(listing), None) = (&listing, model.known) {
+            // Before the first file: whatever ends this, what is missing is known to be.
+            let paths = listing.of_model(&plan.name)?;
+            self.store.note(model, &commit, |record| record.paths = paths)?;
+        }
         let total: Option<u64> = wanted.iter().map(|file| file.bytes).sum();
         let total = total.or(plan.bytes);
         let snapshot = Snapshot::of(&self.store.places, model, &commit);
         let hub = settings.hub.trim_end_matches('/');
         let (mut done, mut received) = (0, 0);
         for file in wanted {
-            let apart = format!("{commit}--{}", file.path.replace('/', "--"));
+            let part = Part::of(&self.store.places, model, &commit, &file.path);
             let to = snapshot.root.join(&file.path);
             let url = format!("{hub}/{}/resolve/{commit}/{}", model.repository(), file.path);
-            let blobs = self.store.places.repository(model).join("blobs");
             let mut download = FileDownload::new(url, &to)
-                .part(blobs.join(format!("{apart}.part")))
-                .lock(self.store.places.locks(model).join(format!("{apart}.lock")));
+                .part(part.path())
+                .lock(part.lock())
+                .largest(file.bytes.unwrap_or_else(|| file.most(plan)));
             if let Some((sum, _)) = file.sum {
                 download = download.sha256(sum);
             }
@@ -234,6 +277,14 @@ impl Puller {
                 kuhaku_core::ErrorKind::Unauthorized => {
                     gated(error.map_kind(ErrorKind::Core), settings)
                 }
+                kuhaku_core::ErrorKind::ChecksumMismatch
+                    if matches!(file.sum, Some((_, SumSource::Recorded))) =>
+                {
+                    let record = record_at.display();
+                    error.map_kind(ErrorKind::Core).next(format!(
+                        "try again; if the file that is there now is the one you mean, remove {record}"
+                    ))
+                }
                 _ => error.map_kind(ErrorKind::Core),
             })?;
             done += came.bytes;
@@ -241,10 +292,12 @@ impl Puller {
             let found = std::fs::metadata(&to)
                 .map_err(|source| storage("look at what was pulled", &to, source))?;
             let source = file.sum.map_or(SumSource::Recorded, |(_, source)| source);
-            record.files.insert(file.path, RecordedFile::checked(came.sha256, source, &found));
-            // What was found here is another program's.
-            record.pulled |= came.received > 0;
-            record.write(&record_at)?;
+            self.store.note(model, &commit, |record| {
+                let checked = RecordedFile::checked(came.sha256, source, &found);
+                record.files.insert(file.path, checked);
+                // What was found here is another program's.
+                record.pulled |= came.received > 0;
+            })?;
         }
         if model.commit().is_none() {
             let reference = self.store.places.reference(model, model.revision());
@@ -259,15 +312,17 @@ impl Puller {
         }
     }
 
-    /// What the hub says. A mirror that has the files and cannot say so will do when the commit is
-    /// known.
+    /// What the hub says. A mirror that has the files and cannot say so will do when commit and
+    /// weights are known.
     async fn listing(&self, model: &ModelName) -> Result<Option<Listing>> {
         let settings = &self.store.settings;
-        match Listing::ask(&self.http, &self.runtime, settings, model).await {
+        let proven = model.known.is_some_and(|known| {
+            let mut weights = known.files.iter().filter(|file| file.path.contains(".onnx"));
+            weights.all(|file| file.sha256.is_some())
+        });
+        match Listing::ask(&self.http, &self.runtime, settings, model, ATTEMPTS).await {
             Ok(listing) => Ok(Some(listing)),
-            Err(error) if *error.kind() == ErrorKind::UnknownModel && model.known.is_some() => {
-                Ok(None)
-            }
+            Err(error) if *error.kind() == ErrorKind::UnknownModel && proven => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -278,8 +333,8 @@ impl Puller {
         self.downloader.clone().on_progress(move |progress| {
             hear(&PullProgress {
                 file: file.clone(),
-                done: before + progress.done,
-                total: total.or(progress.total.map(|total| before + total)),
+                done: before.saturating_add(progress.done),
+                total: total.or(progress.total.map(|total| before.saturating_add(total))),
                 waiting: progress.waiting,
             });
         })
@@ -309,36 +364,4 @@ fn is_right(check: &FileCheck) -> bool {
 fn missing(checks: &[FileCheck], bytes: impl Fn(&str) -> Option<u64>) -> Vec<PlannedFile> {
     let missing = checks.iter().filter(|check| !is_right(check));
     missing.map(|it| PlannedFile { path: it.path.clone(), bytes: bytes(&it.path) }).collect()
-}
-
-/// All that is known of a file: what this program knows, what the hub says, what was seen before.
-fn wanted(
-    model: &ModelName,
-    file: &PlannedFile,
-    listing: Option<&Listing>,
-    record: &Record,
-) -> Result<Wanted> {
-    let path = file.path.clone();
-    let listed = match listing {
-        Some(listing) => Some(listing.file(&path).ok_or_else(|| {
-            let wrong = format!("the repository has no {path} at {}", listing.commit);
-            Error::new(ErrorKind::UnusableModel, format!("pull {}", model.shown()), wrong)
-                .next("check the address of the hub in the settings (HF_ENDPOINT)")
-        })?),
-        None => None,
-    };
-    let said = listed.and_then(|file| file.sha256);
-    let sum = published(model, &path);
-    if let (Some(published), Some(said)) = (sum, said)
-        && published != said
-    {
-        let wrong = format!("{path} has the SHA-256 {said} there, and {published} was expected");
-        let kind = ErrorKind::Core(kuhaku_core::ErrorKind::ChecksumMismatch);
-        return Err(Error::new(kind, format!("pull {}", model.shown()), wrong)
-            .next("check the address of the hub in the settings (HF_ENDPOINT)"));
-    }
-    let sum = sum.or(said).map(|sum| (sum, SumSource::Published));
-    let recorded = record.files.get(&path).map(|file| (file.sha256, file.sum));
-    let bytes = file.bytes.or(listed.and_then(|file| file.bytes));
-    Ok(Wanted { path, bytes, sum: sum.or(recorded) })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use kuhaku_core::Sha256;
@@ -35,13 +35,17 @@ impl SumSource {
 }
 
 /// What is remembered of one commit of a model, or of a runtime library.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     version: u32,
     pub(super) source: String,
     pub(super) revision: String,
     /// Whether the files were pulled by this store, and are its to remove.
     pub(super) pulled: bool,
+    /// Every path of the model as the hub listed them, noted before the first file comes; empty when
+    /// nobody has asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) paths: Vec<String>,
     pub(super) files: BTreeMap<String, RecordedFile>,
 }
 
@@ -86,6 +90,7 @@ impl Record {
             source: source.into(),
             revision: revision.into(),
             pulled: false,
+            paths: Vec::new(),
             files: BTreeMap::new(),
         }
     }
@@ -94,6 +99,23 @@ impl Record {
     pub(super) fn read(path: &Path) -> Option<Self> {
         let record: Self = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         (record.version == VERSION).then_some(record)
+    }
+
+    /// Changes what is recorded now, which other processes change too.
+    pub(super) fn update(
+        path: &Path,
+        fresh: impl FnOnce() -> Self,
+        change: impl FnOnce(&mut Self),
+    ) -> Result<Self> {
+        let failed = |source| storage("write a record of the store", path, source);
+        let _lock = lock(path).map_err(failed)?;
+        let before = Self::read(path);
+        let mut record = before.clone().unwrap_or_else(fresh);
+        change(&mut record);
+        if before.as_ref() != Some(&record) {
+            record.write(path)?;
+        }
+        Ok(record)
     }
 
     /// Writes the record in one step.
@@ -112,12 +134,38 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
+    let new = beside(path, &format!(".{}.new", std::process::id()));
+    // What is in its place may be a link to somewhere else.
+    let _ = fs::remove_file(&new);
+    let write = || {
+        let mut file = File::options().write(true).create_new(true).open(&new)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&new, path)
+    };
+    write().inspect_err(|_| {
+        let _ = fs::remove_file(&new);
+    })
+}
+
+/// Held while a record is read, changed and written. The file stays, as that of a download does.
+fn lock(record: &Path) -> io::Result<File> {
+    if let Some(folder) = record.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let path = beside(record, ".lock");
+    if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("a link or no file is in the place of its lock"));
+    }
+    let file = File::options().create(true).truncate(false).write(true).open(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let mut file = File::create(&name)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&name, path)
+    name.push(ending);
+    name.into()
 }
 
 /// What the system says of a path of the store.
@@ -126,4 +174,53 @@ pub(super) fn storage(tried: &'static str, path: &Path, source: io::Error) -> Er
     Error::new(ErrorKind::Storage, tried, "the system refused")
         .next("check the folder, its rights and the free space")
         .caused_by(source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two that change a record at once lose nothing of each other.
+    #[test]
+    fn changes_at_once_are_all_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("models/record.json");
+        let found = fs::metadata(folder.path()).unwrap();
+        let sum: Sha256 = "0".repeat(64).parse().unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (path, found) = (&path, &found);
+                scope.spawn(move || {
+                    for file in 0..10 {
+                        let fresh = || Record::new("a/b", "c");
+                        let change = |record: &mut Record| {
+                            record.pulled |= thread == 0;
+                            let checked = RecordedFile::checked(sum, SumSource::Recorded, found);
+                            record.files.insert(format!("{thread}-{file}"), checked);
+                        };
+                        Record::update(path, fresh, change).unwrap();
+                    }
+                });
+            }
+        });
+        let record = Record::read(&path).unwrap();
+        assert_eq!((record.files.len(), record.pulled), (80, true));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, outside) = (folder.path().join("r"), folder.path().join("outside"));
+        fs::write(&outside, "kept").unwrap();
+        let link = |ending: &str| {
+            std::os::unix::fs::symlink(&outside, beside(&path, ending)).unwrap();
+        };
+        link(&format!(".{}.new", std::process::id()));
+        replace(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        link(".lock");
+        assert!(Record::update(&path, || Record::new("a", "b"), |_| {}).is_err());
+        assert_eq!(fs::read(&outside).unwrap(), b"kept");
+    }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use kuhaku_core::Sha256;
 
 use super::model_store::{FileCheck, ModelStatus, Verdict, damaged, not_pulled, remove_file};
+use super::parts::{length, remove_part};
 use super::places::Places;
 use super::record::{Record, RecordedFile, SumSource, storage};
 use crate::error::{Error, ErrorKind, Result};
@@ -135,11 +136,19 @@ impl Release {
 
     pub(super) fn status(&self, places: &Places) -> ModelStatus {
         match std::fs::metadata(self.folder(places).join(self.file)) {
-            Ok(found) if found.is_file() => {
+            Ok(found) if found.is_file() && found.len() > 0 => {
                 ModelStatus::Present { revision: RUNTIME_VERSION.into(), bytes: found.len() }
             }
-            _ => ModelStatus::Absent,
+            _ => match length(&self.at(places, ".part")) + length(&self.at(places, "")) {
+                0 => ModelStatus::Absent,
+                bytes => ModelStatus::Incomplete { bytes },
+            },
         }
+    }
+
+    /// The archive, or what lies beside it while it comes.
+    fn at(&self, places: &Places, ending: &str) -> PathBuf {
+        self.folder(places).join(format!("{}{ending}", self.archive()))
     }
 
     pub(super) fn open(&self, places: &Places) -> Result<PathBuf> {
@@ -201,7 +210,10 @@ impl Release {
 
     pub(super) fn remove(&self, places: &Places) -> Result<u64> {
         let folder = self.folder(places);
-        let bytes = remove_file(&folder.join(self.file), &folder)?;
+        let (archive, lock) = (self.at(places, ""), self.at(places, ".lock"));
+        let bytes = remove_file(&folder.join(self.file), &folder)?
+            + remove_part(&self.at(places, ".part"), &lock, &folder)?
+            + remove_file(&archive, &folder)?;
         if bytes == 0 {
             return Err(not_pulled(RUNTIME_NAME));
         }

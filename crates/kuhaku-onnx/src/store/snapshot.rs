@@ -1,5 +1,6 @@
 //! One commit of a model in the cache, file by file.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -57,22 +58,22 @@ impl Snapshot {
         all
     }
 
-    /// The paths that belong to the model: those of the table or of the record, else the least that
-    /// makes a model.
+    /// The paths that belong to the model: those of the table, else those of the record and the least
+    /// that makes a model.
     pub(super) fn paths(&self, model: &ModelName, record: Option<&Record>) -> Vec<String> {
         if let Some(known) = model.known {
             return known.files.iter().map(|file| file.path.to_owned()).collect();
         }
-        let recorded: Vec<_> = record
-            .into_iter()
-            .flat_map(|record| record.files.keys().filter(|path| is_safe(path)).cloned())
-            .collect();
-        if !recorded.is_empty() {
-            return recorded;
+        // A record may be of a pull that came to no end, so it never makes the list shorter.
+        let recorded = record.into_iter().flat_map(|it| it.paths.iter().chain(it.files.keys()));
+        let mut paths: BTreeSet<String> = recorded.filter(|path| is_safe(path)).cloned().collect();
+        if !WEIGHTS.iter().any(|weights| paths.contains(*weights)) {
+            let there = |path: &&&str| self.root.join(path).is_file();
+            let weights = WEIGHTS.iter().find(there).copied().unwrap_or("onnx/model.onnx");
+            paths.insert(weights.to_owned());
         }
-        let there = |path: &&&str| self.root.join(path).is_file();
-        let weights = WEIGHTS.iter().find(there).copied().unwrap_or("onnx/model.onnx");
-        LEAST.into_iter().chain([weights]).map(str::to_owned).collect()
+        paths.extend(LEAST.map(str::to_owned));
+        paths.into_iter().collect()
     }
 
     /// Looks at the files. Without `again`, those that look as they did when they were checked are
@@ -87,16 +88,20 @@ impl Snapshot {
         for path in self.paths(model, Some(record)) {
             let file = self.root.join(&path);
             let Ok(found) = fs::metadata(&file).and_then(|found| {
-                if found.is_file() { Ok(found) } else { Err(std::io::ErrorKind::NotFound.into()) }
+                if found.is_file() && found.len() > 0 {
+                    Ok(found)
+                } else {
+                    Err(std::io::ErrorKind::NotFound.into())
+                }
             }) else {
                 checks.push(FileCheck { path, bytes: 0, sha256: None, verdict: Verdict::Missing });
                 continue;
             };
             let recorded = record.files.get(&path);
             let expected = published(model, &path)
-                .or_else(|| named_by_cache(&file))
                 .map(|sum| (sum, SumSource::Published))
-                .or_else(|| recorded.map(|file| (file.sha256, file.sum)));
+                .or_else(|| recorded.map(|file| (file.sha256, file.sum)))
+                .or_else(|| Some((self.named_by_cache(&file)?, SumSource::Recorded)));
             let known = recorded.filter(|_| !again).filter(|file| file.still_is(&found));
             let sha256 = match known {
                 Some(known) => known.sha256,
@@ -117,11 +122,21 @@ impl Snapshot {
         Ok(checks)
     }
 
+    /// The sum by which the hub's clients name what they have fetched: files are links to it. It tells
+    /// damage; whoever can make a link can give it any name, so it proves no publisher.
+    fn named_by_cache(&self, file: &Path) -> Option<Sha256> {
+        fs::read_link(file).ok()?;
+        let target = fs::canonicalize(file).ok()?;
+        let blobs = fs::canonicalize(self.root.ancestors().nth(2)?.join("blobs")).ok()?;
+        let name = target.file_name()?.to_str()?;
+        name.parse().ok().filter(|_| target.parent() == Some(&blobs))
+    }
+
     /// Whether all files are there, and how many bytes they have.
     pub(super) fn size(&self, model: &ModelName, record: Option<&Record>) -> (bool, u64) {
         let lengths = self.paths(model, record).into_iter().map(|path| {
             let found = fs::metadata(self.root.join(path)).ok()?;
-            found.is_file().then_some(found.len())
+            Some(found.len()).filter(|length| found.is_file() && *length > 0)
         });
         lengths.fold((true, 0), |(all, sum), length| {
             (all && length.is_some(), sum + length.unwrap_or(0))
@@ -133,12 +148,4 @@ impl Snapshot {
 pub(super) fn published(model: &ModelName, path: &str) -> Option<Sha256> {
     let file = model.known?.files.iter().find(|file| file.path == path)?;
     file.sha256?.parse().ok()
-}
-
-/// The sum by which the hub's clients name what they have fetched: files are links to it.
-fn named_by_cache(file: &Path) -> Option<Sha256> {
-    let target = fs::read_link(file).ok()?;
-    let name = target.file_name()?.to_str()?;
-    let blobs = target.parent()?.file_name()? == "blobs";
-    name.parse().ok().filter(|_| blobs)
 }

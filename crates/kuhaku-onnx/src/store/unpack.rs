@@ -16,14 +16,19 @@ const LARGEST: u64 = 1 << 30;
 /// The most that is read of an archive to find it, unpacked, in bytes.
 const MOST: u64 = 4 << 30;
 
+/// How the name of a file ends while it is taken out.
+const UNPACKING: &str = "unpacking";
+
 /// Takes a file out of a `.tgz` or `.zip`, whole or not at all. No other name in the archive is used
-/// for anything.
+/// for anything. One process at a time may do this in a folder: what others have left there half
+/// done is removed.
 pub(super) fn unpack(archive: &Path, entry: &str, to: &Path) -> Result<Sha256> {
     let failed = |source| storage("unpack the runtime library", archive, source);
     let opened = BufReader::new(File::open(archive).map_err(failed)?);
-    let part = to.with_extension("unpacking");
+    let part = to.with_extension(format!("{}.{UNPACKING}", std::process::id()));
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
+        remove_leftovers(folder);
     }
     let found = if archive.extension().is_some_and(|ending| ending == "zip") {
         from_zip(opened, entry, &part)
@@ -46,6 +51,14 @@ pub(super) fn unpack(archive: &Path, entry: &str, to: &Path) -> Result<Sha256> {
                 Err(source) => failed(source),
                 Ok(_) => broken(io::Error::other("no entry of that name")),
             })
+        }
+    }
+}
+
+fn remove_leftovers(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().extension().is_some_and(|ending| ending == UNPACKING) {
+            let _ = fs::remove_file(entry.path());
         }
     }
 }
@@ -73,7 +86,7 @@ fn from_zip(archive: BufReader<File>, entry: &str, part: &Path) -> io::Result<bo
 }
 
 fn copy(from: impl Read, part: &Path) -> io::Result<bool> {
-    let mut file = File::create(part)?;
+    let mut file = File::options().write(true).create_new(true).open(part)?;
     let copied = io::copy(&mut from.take(LARGEST + 1), &mut file)?;
     if copied > LARGEST {
         return Err(invalid("it is too large"));
@@ -152,6 +165,19 @@ mod tests {
         assert_eq!((library.unwrap(), files), (b"library".to_vec(), 1));
         let (library, files) = taken("a.zip", &zip(&[("../evil", b"no"), (ENTRY, b"library")]));
         assert_eq!((library.unwrap(), files), (b"library".to_vec(), 1));
+    }
+
+    #[test]
+    fn what_a_dead_process_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, to) = (folder.path().join("a.tgz"), folder.path().join("out/lib.so"));
+        fs::write(&path, tgz(&[(ENTRY, tar::EntryType::Regular, b"library")])).unwrap();
+        fs::create_dir_all(folder.path().join("out")).unwrap();
+        for left in ["lib.unpacking", "lib.1.unpacking"] {
+            fs::write(folder.path().join("out").join(left), "half").unwrap();
+        }
+        unpack(&path, ENTRY, &to).unwrap();
+        assert_eq!(fs::read_dir(folder.path().join("out")).unwrap().count(), 1);
     }
 
     #[test]
