@@ -1,5 +1,7 @@
 //! A server that answers as Ollama does, with the replies of a script.
 
+#![allow(dead_code, reason = "each test file uses its own part")]
+
 use std::process::Command;
 
 use kuhaku_testkit::transcript::{RecordedRequest, Reply, TranscriptServer};
