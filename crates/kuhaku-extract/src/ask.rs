@@ -116,9 +116,15 @@ impl Ask<'_> {
         }
         let replied = asked.reply.is_some() || unreadable.is_some();
         if !replied {
-            let none = || self.limit.passed();
-            let error = failure.unwrap_or_else(none);
-            return Err(error.with_usage(asked.usage));
+            match (failure, end) {
+                // What the request used before leaves nothing to ask with.
+                (None, Some(End::Issue(issue))) => asked.issues.push(issue),
+                (failure, _) => {
+                    let error = failure.unwrap_or_else(|| self.limit.passed());
+                    return Err(error.with_usage(asked.usage));
+                }
+            }
+            return Ok(asked);
         }
         if asked.reply.is_none() {
             asked.issues.extend(unreadable);

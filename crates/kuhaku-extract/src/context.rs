@@ -280,16 +280,20 @@ fn state(
     untrusted: &[String],
 ) -> Option<Value> {
     let Some(checked) = checked else { return known.cloned() };
-    let wrong = checked.problems.iter().map(|problem| &problem.path).chain(untrusted);
+    let problems = checked.problems.iter().map(|problem| problem.path.as_str());
+    let wrong = tree::from_the_end(problems.chain(untrusted.iter().map(String::as_str)));
     let mut state = checked.value.clone();
-    let mut clean = true;
+    let clean = wrong.is_empty();
     for path in wrong {
-        clean = false;
         if path.is_empty() {
             return known.cloned();
         }
-        let before = known.and_then(|known| known.pointer(path));
-        match before.cloned() {
+        let before = |path: &str| known.and_then(|known| known.pointer(path));
+        // Items have no names by which those of two turns could be told apart: the list stands whole.
+        let list = tree::list_above(&checked.value, path);
+        let list = list.filter(|list| before(list).is_some_and(tree::has_items));
+        let path = list.unwrap_or(path);
+        match before(path).cloned() {
             Some(before) => {
                 tree::set(&mut state, path, before);
             }
@@ -342,20 +346,34 @@ pub(crate) fn source_block(text: &str) -> Block<'_> {
 }
 
 /// # Errors
-/// When text, history and reference are longer than the setting says.
+/// When text, history and reference, or what is known, are longer than the setting says or too deep.
 pub(crate) fn bounded(core: &Core, request: &ExtractRequest) -> Result<()> {
     let history: usize = request.history.iter().map(|message| message.text.len()).sum();
-    let reference = request
-        .reference
-        .as_ref()
-        .map_or(0, |it| tree::texts(it).into_iter().map(str::len).sum::<usize>());
     let most = core.settings.max_text_bytes;
-    if request.text.len().saturating_add(history).saturating_add(reference) <= most {
-        return Ok(());
+    let refused = |wrong: String, next: &'static str| {
+        Err(Error::new(ErrorKind::Configuration, "extract from the text", wrong).next(next))
+    };
+    let known: Vec<&Value> = match &request.prior {
+        None => Vec::new(),
+        Some(Prior::Data(data)) => vec![data],
+        Some(Prior::Result(result)) => result.state.iter().chain(result.earlier.values()).collect(),
+    };
+    let size =
+        |values: &[&Value]| -> Option<usize> { values.iter().map(|value| tree::size(value)).sum() };
+    let reference: Vec<&Value> = request.reference.iter().collect();
+    let (Some(reference), Some(known)) = (size(&reference), size(&known)) else {
+        let wrong = format!("its reference or prior has more than {} levels", tree::DEEPEST);
+        return refused(wrong, "give values of fewer levels");
+    };
+    if request.text.len().saturating_add(history).saturating_add(reference) > most {
+        let wrong = format!("with its history and reference it is longer than {most} bytes");
+        return refused(wrong, "extract from parts of it, or raise extraction.max_text_bytes");
     }
-    let wrong = format!("with its history and reference it is longer than {most} bytes");
-    Err(Error::new(ErrorKind::Configuration, "extract from the text", wrong)
-        .next("extract from parts of it, or raise extraction.max_text_bytes"))
+    if known > most {
+        let wrong = format!("its prior is longer than {most} bytes");
+        return refused(wrong, "give a smaller one, or raise extraction.max_text_bytes");
+    }
+    Ok(())
 }
 
 /// What the prior holds that fits the schema; nothing when that is nothing.

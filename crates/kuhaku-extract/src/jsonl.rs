@@ -1,12 +1,15 @@
 //! Batches from lines of JSON to lines of JSON, which go on where they were interrupted.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::io::{
+    self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _,
+};
 use std::path::Path;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
-use kuhaku_core::Message;
+use kuhaku_core::{ErrorKind as CoreErrorKind, Kind as _, Message};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -61,7 +64,9 @@ struct Fault {
 impl Batch {
     /// Extracts from the texts of lines of JSON, and appends a line for each to the file `output`, in
     /// their order. A file that is there already is gone on with: what an interrupted run has done
-    /// stays done, a last line that it did not finish is written anew.
+    /// stays done, a last line that it did not finish is written anew. Texts that failed for a reason
+    /// outside of them, such as a model that was down or the time that was over, are worked on again;
+    /// their new lines stand at the end until the run ends, and then in the places of the old ones.
     ///
     /// An input line is a text as a JSON string, or an object with `text` and perhaps `id`, `history`
     /// (objects with `role`, `user` or `assistant`, and `text`), `reference` and `prior`. Blank lines
@@ -79,9 +84,9 @@ impl Batch {
         input: impl Iterator<Item = io::Result<String>>,
         output: &Path,
     ) -> Result<BatchProgress> {
-        let (mut file, done) = resume(output)?;
-        let mut progress = BatchProgress { skipped: done.len(), ..BatchProgress::default() };
-        let mut done = done.into_iter();
+        let (mut file, mut done) = resume(output)?;
+        let skipped = done.values().filter(|earlier| !earlier.again).count();
+        let mut progress = BatchProgress { skipped, ..BatchProgress::default() };
         let mut failure = None;
         let lines = input
             .enumerate()
@@ -90,10 +95,10 @@ impl Batch {
             let taken = text.map_err(|source| unusable("read the texts of a batch", source));
             let taken = taken.and_then(|text| {
                 let of = fingerprint(&text);
-                match done.next() {
-                    Some(earlier) if earlier == (at + 1, of.clone()) => Ok(None),
-                    Some(_) => Err(foreign()),
-                    None => Ok(Some((at + 1, of, text))),
+                match done.remove(&(at + 1)) {
+                    Some(earlier) if earlier.of != of => Err(foreign()),
+                    Some(earlier) if !earlier.again => Ok(None),
+                    _ => Ok(Some((at + 1, of, text))),
                 }
             });
             taken.map_err(|error| failure = Some(error)).ok()
@@ -107,7 +112,11 @@ impl Batch {
         drop(outcomes);
         match failure {
             Some(error) => Err(error),
-            None => Ok(progress),
+            None => {
+                drop(file);
+                put_in_order(output)?;
+                Ok(progress)
+            }
         }
     }
 
@@ -177,34 +186,109 @@ fn read(text: &str) -> Result<(Option<Value>, ExtractRequest)> {
     }
 }
 
+/// What an earlier run wrote of a line of the input.
+struct Earlier {
+    of: String,
+    /// Whether it failed for a reason outside of the text.
+    again: bool,
+    /// Where its line of the output begins, and how long it is, in bytes.
+    place: (u64, usize),
+}
+
+/// As much of a result as tells why it failed.
+#[derive(Deserialize)]
+struct Ended {
+    issues: Vec<Because>,
+}
+
+#[derive(Deserialize)]
+struct Because {
+    code: String,
+}
+
+impl Written<Ended> {
+    fn is_to_be_done_again(&self) -> bool {
+        let of_the_text = [
+            ErrorKind::Batch,
+            ErrorKind::Configuration,
+            ErrorKind::Core(CoreErrorKind::InvalidInput),
+            ErrorKind::Core(CoreErrorKind::ContextTooLong),
+        ];
+        let late = |result: &Ended| result.issues.iter().any(|it| it.code == "timed_out");
+        self.error
+            .as_ref()
+            .is_some_and(|fault| !of_the_text.iter().any(|it| it.code() == fault.code))
+            || self.result.as_ref().is_some_and(late)
+    }
+}
+
+/// Reads the output of earlier runs: what stands there of each line of the input, the last that was
+/// written; how many bytes whole lines take; and whether each line stands once and in order.
+fn scan(file: &mut File, tried: &'static str) -> Result<(BTreeMap<usize, Earlier>, u64, bool)> {
+    let (mut done, mut whole, mut ordered) = (BTreeMap::new(), 0_u64, true);
+    let mut reader = BufReader::new(file);
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line);
+        let read = read.map_err(|source| unusable(tried, source))?;
+        if read == 0 || line.last() != Some(&b'\n') {
+            break;
+        }
+        let written: Written<Ended> = serde_json::from_slice(&line).map_err(|_| {
+            let wrong = format!("line {number} of the output is not one of a batch");
+            Error::new(ErrorKind::Batch, tried, wrong).next("name another file for the output")
+        })?;
+        ordered &= done.last_key_value().is_none_or(|(last, _)| *last < written.line);
+        let again = written.is_to_be_done_again();
+        done.insert(written.line, Earlier { of: written.of, again, place: (whole, read) });
+        whole += u64::try_from(read).unwrap_or_default();
+    }
+    Ok((done, whole, ordered))
+}
+
 /// Opens the output for more lines: whole ones stay, what an interrupted run left of one goes. Gives
-/// the lines of the input that are done, with their fingerprints.
-fn resume(path: &Path) -> Result<(File, Vec<(usize, String)>)> {
+/// the lines of the input that are done.
+fn resume(path: &Path) -> Result<(File, BTreeMap<usize, Earlier>)> {
     let tried = "go on with the results of a batch";
     let broken = |source| unusable(tried, source);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     let mut file = options.open(path).map_err(broken)?;
-    let (mut done, mut whole) = (Vec::new(), 0_u64);
-    let mut reader = BufReader::new(&mut file);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = reader.read_until(b'\n', &mut line).map_err(broken)?;
-        if read == 0 || line.last() != Some(&b'\n') {
-            break;
-        }
-        let written: Written<serde::de::IgnoredAny> =
-            serde_json::from_slice(&line).map_err(|_| {
-                let wrong = format!("line {} of the output is not one of a batch", done.len() + 1);
-                Error::new(ErrorKind::Batch, tried, wrong).next("name another file for the output")
-            })?;
-        done.push((written.line, written.of));
-        whole += u64::try_from(read).unwrap_or_default();
-    }
-    drop(reader);
+    let (done, whole, _) = scan(&mut file, tried)?;
     file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0))).map_err(broken)?;
     Ok((file, done))
+}
+
+/// Puts lines that were worked on again in the places of the old ones. The file is replaced at once,
+/// so that nothing is lost when that is interrupted.
+fn put_in_order(path: &Path) -> Result<()> {
+    let tried = "put the results of a batch in order";
+    let broken = |source| unusable(tried, source);
+    let path = path.canonicalize().map_err(broken)?;
+    let mut file = File::open(&path).map_err(broken)?;
+    let (done, _, ordered) = scan(&mut file, tried)?;
+    if ordered {
+        return Ok(());
+    }
+    let mut name = path.clone().into_os_string();
+    name.push(".ordered");
+    let rewrite = || {
+        let mut fresh = BufWriter::new(File::create(&name)?);
+        let mut line = Vec::new();
+        for (start, length) in done.values().map(|it| it.place) {
+            line.resize(length, 0);
+            file.seek(SeekFrom::Start(start))?;
+            file.read_exact(&mut line)?;
+            fresh.write_all(&line)?;
+        }
+        let fresh = fresh.into_inner().map_err(io::IntoInnerError::into_error)?;
+        fresh.set_permissions(file.metadata()?.permissions())?;
+        fresh.sync_all()?;
+        drop((fresh, file));
+        std::fs::rename(&name, &path)
+    };
+    rewrite().map_err(broken)
 }
 
 /// FNV-1a (Fowler, Noll, Vo), 64 bits: it tells inputs apart, and keeps nothing secret.

@@ -77,7 +77,8 @@ kuhaku_core::settings! {
         /// How long one request may take in all, in seconds, all calls of models included.
         request_timeout_seconds: f64 = 300.0, "above 0, at most 86400"
             => |s| *s > 0.0 && *s <= 86_400.0;
-        /// The longest text that is read, in bytes, its history and reference included.
+        /// The longest text that is read, in bytes, its history and reference included. What is known
+        /// from earlier turns may be as long by itself.
         max_text_bytes: usize = 1024 * 1024, "from 1 to 67108864"
             => |n| (1..=67_108_864).contains(n);
         /// How many texts of a batch are worked on at once.

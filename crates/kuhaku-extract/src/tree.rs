@@ -7,6 +7,9 @@ use crate::schema::{Coercion, Schema};
 /// Rounds in which wrong values are taken out before the rest is given up.
 const ROUNDS: usize = 8;
 
+/// The most levels of a value that comes with a text; readers of JSON stop there too.
+pub(crate) const DEEPEST: usize = 128;
+
 /// The holder of a place, and the last name on the path.
 fn split(path: &str) -> Option<(&str, String)> {
     let (holder, token) = path.rsplit_once('/')?;
@@ -81,12 +84,8 @@ pub(crate) fn valid_part(schema: &Schema, data: Value, coercion: &Coercion) -> V
             return checked.value;
         }
         data = checked.value;
-        // From the end, so that places of a list stay what they are.
-        let mut paths: Vec<&str> = checked.problems.iter().map(|it| it.path.as_str()).collect();
-        paths.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| b.cmp(a)));
-        paths.dedup();
         let mut changed = false;
-        for path in paths {
+        for path in from_the_end(checked.problems.iter().map(|it| it.path.as_str())) {
             changed |= remove(&mut data, path).is_some();
         }
         if !changed {
@@ -94,6 +93,84 @@ pub(crate) fn valid_part(schema: &Schema, data: Value, coercion: &Coercion) -> V
         }
     }
     Value::Object(serde_json::Map::new())
+}
+
+/// Paths in an order in which taking them out leaves the places of the others as they are.
+pub(crate) fn from_the_end<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
+    let mut paths: Vec<&str> = paths.collect();
+    paths.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| b.cmp(a)));
+    paths.dedup();
+    paths
+}
+
+/// The outermost list that a path leads through.
+pub(crate) fn list_above<'p>(tree: &Value, path: &'p str) -> Option<&'p str> {
+    let above = path.match_indices('/').filter_map(|(end, _)| path.get(..end));
+    let mut lists = above.filter(|above| tree.pointer(above).is_some_and(Value::is_array));
+    lists.next()
+}
+
+/// The item of that list that a path leads into.
+pub(crate) fn item_above<'p>(path: &'p str, list: &str) -> Option<&'p str> {
+    let rest = path.get(list.len() + 1..)?;
+    let end = rest.find('/').map_or(path.len(), |end| list.len() + 1 + end);
+    path.get(..end)
+}
+
+/// Whether a path is that of an item of a list.
+pub(crate) fn is_item(tree: &Value, path: &str) -> bool {
+    let holder = path.rsplit_once('/').and_then(|(holder, _)| tree.pointer(holder));
+    holder.is_some_and(Value::is_array)
+}
+
+/// Whether it is a list with items.
+pub(crate) fn has_items(value: &Value) -> bool {
+    value.as_array().is_some_and(|items| !items.is_empty())
+}
+
+/// About how many bytes a value takes in a prompt; none when it has more levels than the functions
+/// here, and others that follow values down, have stack for.
+pub(crate) fn size(value: &Value) -> Option<usize> {
+    let (mut bytes, mut open) = (0_usize, vec![(value, 1)]);
+    while let Some((value, depth)) = open.pop() {
+        if depth > DEEPEST {
+            return None;
+        }
+        bytes = bytes.saturating_add(match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => {
+                open.extend(items.iter().map(|item| (item, depth + 1)));
+                items.len()
+            }
+            Value::Object(entries) => {
+                open.extend(entries.values().map(|item| (item, depth + 1)));
+                entries.keys().map(|name| name.len() + 1).sum()
+            }
+            _ => 1,
+        });
+    }
+    Some(bytes)
+}
+
+/// Changes names of objects, where there is another for one. No entry is lost by that.
+pub(crate) fn map_names(value: &mut Value, change: &mut dyn FnMut(&str) -> Option<String>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| map_names(item, change)),
+        Value::Object(entries) => {
+            for (name, mut value) in std::mem::take(entries) {
+                map_names(&mut value, change);
+                let name = change(&name).unwrap_or(name);
+                let mut free = name.clone();
+                let mut again = 1;
+                while entries.contains_key(&free) {
+                    again += 1;
+                    free = format!("{name} {again}");
+                }
+                entries.insert(free, value);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Changes every text of a value.
@@ -108,14 +185,17 @@ pub(crate) fn map_texts(value: &mut Value, change: &mut dyn FnMut(&str) -> Strin
     }
 }
 
-/// All texts of a value, names left out.
+/// All texts of a value, names included.
 pub(crate) fn texts(value: &Value) -> Vec<&str> {
     let (mut found, mut open) = (Vec::new(), vec![value]);
     while let Some(value) = open.pop() {
         match value {
             Value::String(text) => found.push(text.as_str()),
             Value::Array(items) => open.extend(items),
-            Value::Object(entries) => open.extend(entries.values()),
+            Value::Object(entries) => {
+                found.extend(entries.keys().map(String::as_str));
+                open.extend(entries.values());
+            }
             _ => {}
         }
     }

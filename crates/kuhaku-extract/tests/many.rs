@@ -6,6 +6,7 @@
 mod support;
 
 use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use kuhaku_extract::{
     ExtractRequest, ExtractionEvent, ExtractionSettings, ExtractionStatus as Status, Extractor,
 };
 use serde_json::{Value, json};
-use support::{extractor, model, order, reply, user};
+use support::{down, extractor, model, order, reply, says, scripted, user};
 
 async fn events(extractor: &Extractor, request: ExtractRequest) -> Vec<ExtractionEvent> {
     let mut stream = extractor.extract_stream(request);
@@ -141,6 +142,38 @@ fn lines(texts: &[&str]) -> Vec<io::Result<String>> {
     texts.iter().map(|text| Ok((*text).to_owned())).collect()
 }
 
+fn written_lines(output: &Path) -> Vec<Value> {
+    let written = std::fs::read_to_string(output).unwrap();
+    written.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn lines_that_failed_for_a_reason_outside_of_them_are_worked_on_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.jsonl");
+    let texts = ["\"tea\"", "no json", "\"coffee\"", "\"nuts\""];
+    let good = || says(&reply(json!({"product": "x", "quantity": 1})));
+    let run = async |script: Vec<kuhaku_core::Result<ChatResponse>>, texts: &[&str]| {
+        let extractor = extractor(order(), &scripted(script));
+        let batch = extractor.batch().concurrency(1);
+        let progress = batch.run_jsonl(lines(texts).into_iter(), &output).await.unwrap();
+        (progress.done, progress.skipped, progress.errors)
+    };
+    assert_eq!(run(vec![down(), good()], &texts[..3]).await, (3, 0, 2));
+    let whole = std::fs::read_to_string(&output).unwrap();
+    // Killed while the line that is worked on again stands at the end, and half of another.
+    let again = whole.lines().next().unwrap();
+    std::fs::write(&output, format!("{whole}{again}\n{{\"line\": 4, \"of\": \"é")).unwrap();
+    assert_eq!(run(vec![good(), good()], &texts).await, (2, 2, 0));
+    let written = written_lines(&output);
+    let numbers: Vec<&Value> = written.iter().map(|line| &line["line"]).collect();
+    assert_eq!(numbers, [1, 2, 3, 4]);
+    assert_eq!(written[0]["result"]["status"], "complete");
+    assert_eq!(written[1]["error"]["code"], "extract.batch", "a wrong line stays wrong");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
+    assert_eq!(run(vec![], &texts).await, (0, 4, 0));
+}
+
 #[tokio::test(start_paused = true)]
 async fn lines_of_a_batch_go_on_where_they_were_interrupted() {
     let folder = tempfile::tempdir().unwrap();
@@ -164,9 +197,7 @@ async fn lines_of_a_batch_go_on_where_they_were_interrupted() {
     let progress = batch.run_jsonl(lines(&texts).into_iter(), &output).await.unwrap();
     assert_eq!((progress.done, progress.errors, progress.skipped), (3, 2, 2));
     assert_eq!(counting.calls.load(Ordering::SeqCst), 4, "nothing was asked twice");
-    let written = std::fs::read_to_string(&output).unwrap();
-    let written: Vec<Value> =
-        written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let written = written_lines(&output);
     let numbers: Vec<&Value> = written.iter().map(|line| &line["line"]).collect();
     assert_eq!(numbers, [1, 3, 4, 5, 6]);
     assert_eq!((&written[1]["id"], &written[4]["id"]), (&json!("b"), &json!(5)));
@@ -176,7 +207,10 @@ async fn lines_of_a_batch_go_on_where_they_were_interrupted() {
     assert_eq!(written[4]["result"]["data"], json!({"product": "box", "quantity": 5}));
 
     let again = batch.run_jsonl(lines(&texts).into_iter(), &output).await.unwrap();
-    assert_eq!((again.done, again.skipped), (0, 5));
+    assert_eq!((again.done, again.skipped), (1, 4), "a model that was down is asked again");
+    let retried = written_lines(&output);
+    let numbers: Vec<&Value> = retried.iter().map(|line| &line["line"]).collect();
+    assert_eq!(numbers, [1, 3, 4, 5, 6], "each line once and in order");
     let other = batch.run_jsonl(lines(&["\"box 9\""]).into_iter(), &output).await.unwrap_err();
     assert!(other.to_string().contains("another input"), "{other}");
     std::fs::write(&output, "no batch\n").unwrap();

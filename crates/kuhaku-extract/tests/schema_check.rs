@@ -1,5 +1,7 @@
 //! What is read leniently, what is missing and what is wrong.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use kuhaku_extract::{Checked, Coerced, Coercion, Fields, Kind, Missing, NumberFormat, Schema};
 use serde_json::{Value, json};
 

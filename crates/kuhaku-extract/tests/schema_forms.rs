@@ -1,5 +1,7 @@
 //! The forms in which a schema is given, and what is wrong with those that are none.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use std::collections::BTreeMap;
 
 use kuhaku_extract::{Coercion, Fields, Item, Kind, Schema};

@@ -1,5 +1,7 @@
 //! Schemas and values that mean harm: refused with a reason or worked through, in bounded time.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use std::time::{Duration, Instant};
 
 use kuhaku_extract::{Coercion, Schema};

@@ -23,6 +23,7 @@ use crate::parts::Core;
 use crate::record::RequestRecord;
 use crate::request::{ExtractRequest, Prior};
 use crate::result::Extraction;
+use crate::settings::SecuritySettings;
 
 /// How a router asks the model, where no [`Route`] has chosen before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,12 +104,14 @@ impl RouterBuilder {
         self
     }
 
-    /// The finished router.
+    /// The finished router. Masking and the injection guard are on for all of it when they are on for
+    /// one of its extractors.
     ///
     /// # Errors
     /// `extract.configuration` when there is no extractor, or two of one name.
     pub fn build(self) -> Result<Router> {
-        let Self { extractors, routes, mode, instructions } = self;
+        let Self { mut extractors, routes, mode, instructions } = self;
+        guard_alike(&mut extractors);
         let tried = "build a router";
         let Some(first) = extractors.first() else {
             return Err(Error::new(ErrorKind::Configuration, tried, "it has no extractors")
@@ -124,6 +127,18 @@ impl RouterBuilder {
         }
         let chooser = chooser(first, &extractors, instructions.as_deref())?;
         Ok(Router { parts: Arc::new(Parts { extractors, routes, mode, instructions, chooser }) })
+    }
+}
+
+/// The choice reads a text for all of them: what one has masked or screened, all have.
+fn guard_alike(extractors: &mut [Extractor]) {
+    let mut security = SecuritySettings::default();
+    for extractor in extractors.iter() {
+        security.sanitize |= extractor.core.security.sanitize;
+        security.input_guard |= extractor.core.security.input_guard;
+    }
+    for extractor in extractors {
+        Arc::make_mut(&mut extractor.core).security = security.clone();
     }
 }
 

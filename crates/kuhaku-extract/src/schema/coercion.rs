@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::Kind;
 use super::numbers::{integer, number, whole};
+use crate::decimal::Decimal;
 
 /// How leniently values are read.
 ///
@@ -127,7 +128,7 @@ impl Wanted {
         let mut fitting = self.options.iter().filter(|option| match option {
             Value::String(option) => option.trim().to_lowercase() == folded,
             Value::Number(option) => {
-                read.as_ref().is_some_and(|read| read.as_f64() == option.as_f64())
+                read.as_ref().is_some_and(|read| Decimal::of(read) == Decimal::of(option))
             }
             Value::Bool(option) => truth(text) == Some(*option),
             _ => false,
@@ -208,6 +209,10 @@ mod tests {
         for text in ["Large", "smal", "", "3"] {
             assert_eq!(read(json!(text), &wanted), None, "{text}");
         }
+        let options = vec![json!(9_007_199_254_740_993_u64), json!(3)];
+        let wanted = Wanted { options, ..Wanted::default() };
+        assert_eq!(read(json!("9007199254740992"), &wanted), None, "not the same by rounding");
+        assert_eq!(read(json!("3.0"), &wanted), Some(json!(3)));
     }
 
     #[test]

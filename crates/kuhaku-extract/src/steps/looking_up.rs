@@ -1,11 +1,13 @@
 //! Where each value came from, and whether the text states it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use super::taking_out::take_out;
 use crate::context::Context;
+use crate::error::Result;
 use crate::evidence::{Evidence, Finding, Source, Span};
 use crate::issue::{Issue, IssueKind};
 use crate::merge::pointer;
@@ -15,7 +17,7 @@ use crate::prompt::ReplyKey;
 use crate::result::{FieldReport, Grounding, Quote};
 use crate::settings::EvidenceMode;
 use crate::step::{Step, StepError};
-use crate::tree::{remove, set};
+use crate::tree::{item_above, list_above};
 
 /// The most quotes of one reply that are read.
 const MOST_QUOTES: usize = 10_000;
@@ -64,23 +66,24 @@ impl Step for LookingUp {
 
     async fn run(&self, context: &mut Context) -> Result<(), StepError> {
         let runtime = context.core.runtime.clone();
-        observed::evidence(&runtime).measure(|_| look_up(context));
-        Ok(())
+        Ok(observed::evidence(&runtime).measure(|_| look_up(context))?)
     }
 }
 
-fn look_up(context: &mut Context) {
-    let Some(checked) = &context.checked else { return };
+/// # Errors
+/// When the time is over: many values in a long text take a while (R12).
+fn look_up(context: &mut Context) -> Result<()> {
+    let Some(checked) = &context.checked else { return Ok(()) };
     let core = context.core.clone();
     let mode = core.settings.evidence;
     let quotes = context.asked.reply.as_ref().map(quotes).unwrap_or_default();
     let said = context.asked.reply.as_ref().and_then(|reply| reply.get("data"));
-    let known = context.known.as_ref().map(|known| &known.kept);
+    let mut known = Before::new(context.known.as_ref().map(|known| &known.kept));
     let source = (mode != EvidenceMode::Off).then(|| Source::new(&context.text));
     let mut fields = Vec::new();
     let mut unstated = Vec::new();
     for leaf in core.schema.leaves(&checked.value).filter(|leaf| !leaf.value.is_null()) {
-        let before = known.and_then(|known| known.pointer(&leaf.path));
+        let before = known.value(&checked.value, &leaf.path);
         let in_reply = said.and_then(|said| said.pointer(&leaf.path));
         let in_reply = in_reply.is_some_and(|value| !value.is_null());
         let origin = if checked.defaults.iter().any(|path| covers(path, &leaf.path)) {
@@ -92,8 +95,13 @@ fn look_up(context: &mut Context) {
         } else {
             Provenance::Source
         };
+        if source.is_some() && context.limit.is_over() {
+            return Err(context.limit.passed());
+        }
         let report = match &source {
-            Some(source) if origin != Provenance::Default && (in_reply || before.is_none()) => {
+            Some(source)
+                if origin != Provenance::Default && (in_reply || origin != Provenance::Prior) =>
+            {
                 let quote = quotes.get(leaf.path.as_str()).map(String::as_str);
                 let found = Evidence::find(source, &leaf.path, leaf.value, quote);
                 report(context, source, origin, found)
@@ -122,6 +130,36 @@ fn look_up(context: &mut Context) {
         EvidenceMode::Drop if !unstated.is_empty() => take_out(context, &unstated),
         _ => {}
     }
+    Ok(())
+}
+
+/// What is known, as values of a turn are compared with it.
+struct Before<'k> {
+    known: Option<&'k Value>,
+    /// The items of each list that is known.
+    items: HashMap<String, HashSet<&'k Value>>,
+}
+
+impl<'k> Before<'k> {
+    fn new(known: Option<&'k Value>) -> Self {
+        Self { known, items: HashMap::new() }
+    }
+
+    /// What stood before at a place of the data. Other items of a list may have come or gone: one
+    /// that is known as it is was there before, at whatever place.
+    fn value(&mut self, data: &'k Value, path: &str) -> Option<&'k Value> {
+        let known = self.known?;
+        if let Some(list) = list_above(data, path)
+            && let Some(item) = item_above(path, list).and_then(|item| data.pointer(item))
+            && let Some(items) = known.pointer(list).and_then(Value::as_array)
+        {
+            let there = || items.iter().collect();
+            if self.items.entry(list.to_owned()).or_insert_with(there).contains(item) {
+                return data.pointer(path);
+            }
+        }
+        known.pointer(path)
+    }
 }
 
 fn report(context: &Context, source: &Source, origin: Provenance, found: Finding) -> FieldReport {
@@ -149,34 +187,6 @@ fn quote(context: &Context, source: &Source, span: Span) -> Option<Quote> {
     Some(Quote { span: Span { bytes, chars: before..before + within }, text })
 }
 
-/// Takes out what the text does not state. What was known before stands again.
-fn take_out(context: &mut Context, unstated: &[(String, Option<Grounding>)]) {
-    let Some(mut data) = context.data().cloned() else { return };
-    let known = context.known.as_ref().map(|known| known.kept.clone());
-    // From the end, so that places of a list stay what they are.
-    for (path, _) in unstated.iter().rev() {
-        let before = known.as_ref().and_then(|known| known.pointer(path));
-        match before.filter(|before| !before.is_null()).cloned() {
-            Some(before) => {
-                set(&mut data, path, before);
-                context.corrections.retain(|correction| correction.path != *path);
-            }
-            None if is_item(&data, path) => {
-                remove(&mut data, path);
-            }
-            None => {
-                set(&mut data, path, Value::Null);
-            }
-        }
-    }
-    context.set_data(&data);
-}
-
-fn is_item(data: &Value, path: &str) -> bool {
-    let holder = path.rsplit_once('/').and_then(|(holder, _)| data.pointer(holder));
-    holder.is_some_and(Value::is_array)
-}
-
 /// The quotes of a reply by path, as a list of objects or as one object.
 fn quotes(reply: &Value) -> HashMap<String, String> {
     let entry = |path: &str, quote: &Value| Some((pointer(path)?, quote.as_str()?.to_owned()));
@@ -194,6 +204,6 @@ fn quotes(reply: &Value) -> HashMap<String, String> {
 }
 
 /// Whether a path is another or leads into it.
-fn covers(path: &str, other: &str) -> bool {
+pub(super) fn covers(path: &str, other: &str) -> bool {
     other.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

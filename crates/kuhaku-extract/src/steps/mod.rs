@@ -5,6 +5,7 @@ mod looking_up;
 mod rules;
 mod security;
 mod slot_filling;
+mod taking_out;
 
 pub(crate) use extracting::Extracting;
 pub(crate) use looking_up::LookingUp;

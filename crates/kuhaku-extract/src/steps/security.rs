@@ -6,7 +6,7 @@ use kuhaku_core::{GuardFamily, Masker, Redactions};
 use crate::context::Context;
 use crate::observed;
 use crate::step::{Step, StepError};
-use crate::tree::{map_texts, texts};
+use crate::tree::{map_names, map_texts, texts};
 
 #[derive(Debug)]
 pub(crate) struct Security;
@@ -61,9 +61,14 @@ fn mask(context: &mut Context, masker: &dyn Masker) {
     }
     if let Some(reference) = &mut context.reference {
         map_texts(reference, &mut masked);
+        map_names(reference, &mut |name| Some(masked(name)));
     }
     if let Some(known) = &mut context.known {
         map_texts(&mut known.shown, &mut masked);
+        // Names of the schema are the program's own, and shown with it.
+        let schema = context.core.schema.wire_text();
+        let own = |name: &str| schema.contains(&serde_json::Value::from(name).to_string());
+        map_names(&mut known.shown, &mut |name| (!own(name)).then(|| masked(name)));
     }
     for block in &mut context.blocks {
         block.content = masked(&block.content).into();

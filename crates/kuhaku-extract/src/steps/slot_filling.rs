@@ -86,9 +86,12 @@ impl Step for SlotFilling {
         let Some(known) = context.known.clone() else { return Ok(()) };
         let Some(checked) = &context.checked else { return Ok(()) };
         let Some(reply) = context.asked.reply.clone() else {
-            // Nothing was asked: what is known is all there is.
-            let data = merge(&known.kept, &checked.value, &Edits::default());
-            context.set_data(&data);
+            // Nothing was asked: what is known is all there is, and no default replaces it.
+            let mut data = checked.value.clone();
+            for path in &checked.defaults {
+                set(&mut data, path, Value::Null);
+            }
+            context.set_data(&merge(&known.kept, &data, &Edits::default()));
             return Ok(());
         };
         let edits = Edits::read(&reply);
