@@ -45,9 +45,9 @@ cargo xtask COMMAND
                              which are stale
   models [--short]           run the suites that need real models, on those of KUHAKU_TEST_MODELS,
                              else on those that the script KUHAKU_MODEL_MAKER makes
-  bench SUITE [FOLDER]       measure in release mode (retrieval, abstention, security, cold, scale,
-                             scale-million) on the sets
-                             that KUHAKU_BENCH_DATA names; reports go to FOLDER, else target/bench
+  bench SUITE [FOLDER]       measure in release mode (retrieval, abstention, security, cold, extract,
+                             scale, scale-million) on the sets that KUHAKU_BENCH_DATA names;
+                             reports go to FOLDER, else target/bench
   bench embed SET MODEL [--documents N]
                              write the vectors of a set into KUHAKU_BENCH_VECTORS, else
                              target/vectors; a killed run goes on where it was
