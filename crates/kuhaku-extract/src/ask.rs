@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 
 use kuhaku_core::{
-    ChatEvent, ChatRequest, ChatResponse, Error as CoreError, ErrorKind as CoreErrorKind,
+    ChatEvent, ChatRequest, ChatResponse, Error as CoreError, ErrorKind as CoreErrorKind, Finish,
     LlmProvider, Usage,
 };
 use serde_json::Value;
@@ -181,6 +181,12 @@ impl Ask<'_> {
         match response {
             Ok(response) => {
                 asked.usage = asked.usage.plus(response.usage);
+                if matches!(response.finish, Finish::ContentFilter | Finish::Refusal) {
+                    // What is left of it says nothing of what the text lacks.
+                    let wrong = "the model declined, or a filter of its service cut the reply";
+                    let again = Again { reply: None, wrong: vec![wrong.to_owned()] };
+                    return Ok(Reply::Unreadable(again));
+                }
                 Ok(self.parse(response.text))
             }
             Err(error) => {
@@ -235,10 +241,17 @@ impl Ask<'_> {
                 let event = poll_fn(|context| stream.as_mut().poll_next(context)).await;
                 event.unwrap_or_else(|| Err(cut())).adopt()
             };
+            // Parts that are always there leave the timer no turn.
+            if self.limit.is_over() {
+                return Err(self.limit.passed());
+            }
             match self.limit.of(next).await? {
                 ChatEvent::Text(part) => {
                     partial.push(&part);
                     text.push_str(&part);
+                    if text.len() > self.core.reply_limits.max_bytes {
+                        return Ok(ChatResponse::new(model.id(), text)); // refused as too long
+                    }
                 }
                 ChatEvent::End { finish, usage, model } => {
                     return Ok(ChatResponse::new(model, text).finish(finish).usage(usage));

@@ -5,10 +5,16 @@
 mod support;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
+use kuhaku_core::{
+    Capabilities, ChatEvent, ChatRequest, ChatResponse, ChatStream, Finish, LlmProvider,
+};
 use kuhaku_extract::{
-    EvidenceMode, ExtractRequest, Extraction, ExtractionSettings, ExtractionStatus as Status,
-    Extractor, Fields, Grounding, Kind, Provenance, RouteMode, Router, Schema, SecuritySettings,
+    EvidenceMode, ExtractRequest, Extraction, ExtractionEvent, ExtractionSettings,
+    ExtractionStatus as Status, Extractor, Fields, Grounding, Kind, Provenance, RouteMode, Router,
+    Schema, SecuritySettings,
 };
 use kuhaku_testkit::ScriptedLlm;
 use serde_json::{Value, json};
@@ -118,7 +124,7 @@ async fn a_budget_that_routing_has_used_is_said_to_be_used() {
 #[tokio::test]
 async fn what_comes_along_is_bounded_in_depth_and_size_names_included() {
     let extractor = extractor(order(), &model(Vec::<String>::new()));
-    let deep = || (0..2_000).fold(json!("x"), |inner, _| json!({"a": inner}));
+    let deep = || (0..300).fold(json!("x"), |inner, _| json!({"a": inner}));
     let long = "n".repeat(2 << 20);
     let requests = [
         ExtractRequest::new("tea").prior(deep()),
@@ -170,4 +176,59 @@ async fn a_router_masks_for_all_when_one_of_its_extractors_does() {
         router.build().unwrap().extract("write to ada@example.com").await.unwrap();
         assert!(!user(&model.requests()[0]).contains("ada@example.com"), "{mode:?}");
     }
+}
+
+#[tokio::test]
+async fn what_a_filter_has_cut_is_no_missing_value() {
+    for finish in [Finish::ContentFilter, Finish::Refusal] {
+        let cut = reply(json!({"product": null, "quantity": null}));
+        let script = || Ok(ChatResponse::new("m", cut.clone()).finish(finish));
+        let extractor = extractor(order(), &scripted([script(), script()]));
+        let result = extractor.extract("3 tea").await.unwrap();
+        assert_eq!((result.status, codes(&result)), (Status::Failed, vec!["parse_error"]));
+        assert_eq!((result.data, result.attempts), (None, 2));
+    }
+}
+
+/// Streams one part for ever, without ever making anybody wait.
+#[derive(Debug)]
+struct Endless(&'static str);
+
+#[async_trait]
+impl LlmProvider for Endless {
+    fn id(&self) -> &str {
+        "endless:model"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    async fn chat(&self, _: ChatRequest) -> kuhaku_core::Result<ChatResponse> {
+        unreachable!("all is streamed here")
+    }
+
+    async fn stream(&self, _: ChatRequest) -> kuhaku_core::Result<ChatStream> {
+        let part = self.0;
+        let parts = std::iter::repeat_with(move || Ok(ChatEvent::Text(part.into())));
+        Ok(Box::pin(futures_util::stream::iter(parts)))
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_never_ends_is_ended_by_the_time_and_by_the_length() {
+    let mut settings = ExtractionSettings::default();
+    settings.max_retries = 0;
+    let long = Extractor::builder(order(), Arc::new(Endless("wordy "))).settings(settings.clone());
+    let mut stream = long.build().unwrap().extract_stream("3 tea");
+    let Some(Ok(ExtractionEvent::End(result))) = stream.next().await else { unreachable!() };
+    assert_eq!((result.status, codes(&result)), (Status::Failed, vec!["parse_error"]));
+
+    settings.request_timeout_seconds = 0.05;
+    let slow = Extractor::builder(order(), Arc::new(Endless(""))).settings(settings);
+    let begun = Instant::now();
+    let mut stream = slow.build().unwrap().extract_stream("3 tea");
+    let error = stream.next().await.unwrap().unwrap_err();
+    assert_eq!(error.code(), "core.timed_out");
+    assert!(begun.elapsed() < Duration::from_secs(2));
 }
