@@ -1,10 +1,13 @@
 //! How far an ingest, a download or a batch is, on terminals.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use indicatif::{ProgressBar, ProgressStyle};
 use kuhaku::extract::BatchProgress;
 use kuhaku::{DocumentReport, IngestProgress};
 
-use crate::console::plain;
+use crate::console::{Console, plain};
 
 /// A bar on standard error; nothing where that is no terminal.
 pub(crate) struct Bar(ProgressBar);
@@ -30,20 +33,25 @@ impl IngestProgress for Bar {
 
 /// A bar of bytes on standard error; nothing where that is no terminal. Clones are the same bar.
 #[derive(Clone)]
-pub(crate) struct Bytes(ProgressBar);
+pub(crate) struct Bytes(ProgressBar, Arc<AtomicBool>);
 
 impl Bytes {
     pub(crate) fn new() -> Self {
         let known = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}";
         let style = ProgressStyle::with_template(known);
         let bar = ProgressBar::new(0);
-        Self(style.map_or(bar.clone(), |style| bar.with_style(style)))
+        Self(style.map_or(bar.clone(), |style| bar.with_style(style)), Arc::default())
     }
 
-    /// Shows how far a file is, or that another process is waited for.
+    /// Shows how far a file is, or that another process is waited for. The latter is said once where
+    /// there is no terminal: nothing else would tell why nothing happens.
     pub(crate) fn at(&self, file: &str, done: u64, total: Option<u64>, waiting: bool) {
         if waiting {
-            self.0.set_message("another process downloads it; waiting");
+            let message = "another process downloads it; waiting";
+            if self.0.is_hidden() && !self.1.swap(true, Ordering::Relaxed) {
+                Console::new(false).note(message);
+            }
+            self.0.set_message(message);
             return self.0.tick();
         }
         self.0.set_length(total.unwrap_or(done).max(done));

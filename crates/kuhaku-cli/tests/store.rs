@@ -397,3 +397,85 @@ fn an_archive_that_is_not_the_published_one_is_not_unpacked() {
     let (code, list) = json(&place, &hub, &["eval", "fetch"]);
     assert_eq!((code, &list["datasets"][0]["name"]), (0, &"scifact".into()));
 }
+
+/// An address is shown and noted; what may be secret in it is refused before anybody is asked.
+#[test]
+fn a_mirror_of_datasets_is_an_address_without_secrets() {
+    let (place, hub) = (Place::new(), Hub::start());
+    let host = hub.url().replace("http://", "");
+    for mirror in [
+        format!("http://me:s3cret@{host}"),
+        format!("http://{host}?key=s3cret"),
+        format!("ftp://{host}/s3cret"),
+        "s3cret".to_owned(),
+    ] {
+        let ran = run(&place, &hub, &["eval", "fetch", "scifact", "--mirror", &mirror, "--yes"]);
+        assert!(ran.stderr.contains("[eval.invalid_input]"), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("s3cret"), "{}", ran.stderr);
+    }
+    assert!(hub.asked().is_empty() && !place.path().join("datasets").exists());
+}
+
+/// What a person is told to run fetches the same, from the same place, into the same folder.
+#[test]
+fn the_command_to_run_instead_is_whole() {
+    let (place, hub) = (Place::new(), Hub::start());
+    hub.put("/scifact.zip", dataset("scifact", &[("corpus.jsonl", "{}")]));
+    let mirror = hub.url();
+    let fetch = ["eval", "fetch", "scifact", "--mirror", &mirror, "--into", "my sets"];
+    let ran = run(&place, &hub, &fetch);
+    let command = format!("kuhaku eval fetch scifact --into 'my sets' --mirror {mirror} --yes");
+    assert!(ran.stderr.contains(&command), "{}", ran.stderr);
+}
+
+/// Two fetches of one set at once both have it then, and nothing is left over.
+#[test]
+fn two_fetches_at_once_fetch_once() {
+    let (place, hub, name) = (Place::new(), Hub::start(), "webis-touche2020");
+    let text = "bicycles stand here ".repeat(20_000);
+    let corpus = format!("{{\"_id\":\"a\",\"title\":\"\",\"text\":\"{text}\"}}\n");
+    let archive = dataset(
+        name,
+        &[
+            ("corpus.jsonl", &corpus),
+            ("queries.jsonl", "{\"_id\":\"1\",\"text\":\"bicycles\"}\n"),
+            ("qrels/test.tsv", "query-id\tcorpus-id\tscore\n1\ta\t1\n"),
+        ],
+    );
+    hub.put(&format!("/{name}.zip"), archive);
+    // What a killed process has left half unpacked.
+    let apart = place.path().join("datasets/.kuhaku");
+    std::fs::create_dir_all(apart.join(format!("{name}.4194305/qrels"))).unwrap();
+    let (url, arguments) = (hub.url(), ["eval", "fetch", name, "--yes", "--mirror"]);
+    let spawned: Vec<_> = (0..4)
+        .map(|_| {
+            let mut command = command(&place, &hub, &[&arguments[..], &[&url]].concat());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for child in spawned {
+        let ran = ran(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+    let mut left: Vec<_> = std::fs::read_dir(&apart)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    let kept = ["json", "lock", "zip.lock"].map(|ending| format!("{name}.{ending}"));
+    assert_eq!(left, kept);
+    assert!(place.path().join("datasets").join(name).join("qrels/test.tsv").exists());
+}
+
+/// One that is not here hides nothing of the others.
+#[test]
+fn what_is_verified_is_told_of_each() {
+    let (place, hub) = (Place::new(), hub());
+    assert_eq!(run(&place, &hub, &["models", "pull", NAME, "--yes"]).code, 0);
+    let (code, told) = json(&place, &hub, &["models", "verify", "a/b", NAME]);
+    assert_eq!((code, told["models"].as_array().unwrap().len()), (3, 2), "{told}");
+    assert_eq!(
+        (&told["models"][0]["verified"], &told["models"][1]["verified"]),
+        (&false.into(), &true.into())
+    );
+}

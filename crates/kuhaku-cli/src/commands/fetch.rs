@@ -72,7 +72,13 @@ fn done(
     let what = if fetched.is_some() { "fetched" } else { "here already" };
     console
         .line(Line::new().bold(name).text(format!("  {what}  ")).dim(folder.display().to_string()));
-    console.note(&format!("next: kuhaku eval run {}", folder.display()));
+    let folder = folder.display().to_string();
+    // As one word of a shell.
+    let folder = match folder.contains([' ', '\'', '"', '$', '`']) {
+        true => format!("'{}'", folder.replace('\'', "'\\''")),
+        false => folder,
+    };
+    console.note(&format!("next: kuhaku eval run {folder}"));
     Exit::Done
 }
 

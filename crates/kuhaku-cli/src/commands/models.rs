@@ -199,6 +199,15 @@ fn verify(names: &[String], store: &ModelStore, console: &Console) -> Result<Exi
     let (mut exit, mut lines) = (Exit::Done, Vec::new());
     for name in &names {
         let files = match store.verify(name) {
+            // What is said of the others stays.
+            Err(error) if *error.kind() == ErrorKind::NotPulled && names.len() > 1 => {
+                exit = Exit::Nothing;
+                lines.push(json!({ "name": name, "verified": false, "files": [] }));
+                if !console.json() {
+                    console.error(&error.into());
+                }
+                continue;
+            }
             Err(error) if *error.kind() == ErrorKind::NotPulled => {
                 console.error(&error.into());
                 return Ok(Exit::Nothing);
@@ -206,7 +215,7 @@ fn verify(names: &[String], store: &ModelStore, console: &Console) -> Result<Exi
             files => files?,
         };
         let right = files.iter().all(|file| matches!(file.verdict, Verdict::Matches(_)));
-        if !right {
+        if !right && exit == Exit::Done {
             exit = Exit::Unmet;
         }
         for file in files.iter().filter(|_| !console.json()) {
