@@ -17,7 +17,7 @@ use std::fs;
 use std::path::Path;
 
 use kuhaku_core::Runtime;
-use kuhaku_onnx::{Error, ModelFolder, OnnxClassifier, OnnxReranker, OnnxRuntime};
+use kuhaku_onnx::{Error, ModelFolder, OnnxClassifier, OnnxEmbedder, OnnxReranker, OnnxRuntime};
 use serde_json::{Value, json};
 use tiny::{copy, onnx, path, rename, set};
 
@@ -134,4 +134,21 @@ fn an_encoder_in_the_place_of_a_head_is_refused() {
         fs::copy(path("bert-encoder").join("model.onnx"), folder.join("model.onnx")).unwrap();
     };
     broken("encoder", encoder, &["model.onnx", "last_hidden_state"]);
+}
+
+#[test]
+fn an_embedder_with_a_layer_behind_its_pooling_is_refused_not_run_without_it() {
+    let Some(onnx) = onnx() else { return };
+    let copy = copy("bert-encoder");
+    let open = |steps: &[&str]| {
+        let named = |step: &&str| json!({"type": format!("sentence_transformers.models.{step}")});
+        let modules: Vec<Value> = steps.iter().map(named).collect();
+        fs::write(copy.path().join("modules.json"), json!(modules).to_string()).unwrap();
+        OnnxEmbedder::builder(ModelFolder::new(copy.path())).open(&onnx, &Runtime::system())
+    };
+    open(&["Transformer", "Pooling", "Normalize"]).unwrap();
+    let error = open(&["Transformer", "Pooling", "Dense", "Normalize"]).unwrap_err();
+    assert_eq!(error.code(), "onnx.unusable_model");
+    let text = error.to_string();
+    assert!(text.contains("modules.json") && text.contains("`Dense`"), "{text}");
 }

@@ -136,6 +136,7 @@ impl OnnxEmbedderBuilder {
     /// overlap whole, or the checksum is none.
     pub fn open(self, onnx: &OnnxRuntime, runtime: &Runtime) -> Result<OnnxEmbedder> {
         self.check_checksum()?;
+        self.check_steps()?;
         let id = self.id.clone().unwrap_or_else(|| self.folder.name());
         let names = [&[id.clone()][..], &self.folder.names()].concat();
         let name = names.iter().find(|name| Family::of(name) != Family::Plain).unwrap_or(&id);
@@ -174,6 +175,18 @@ impl OnnxEmbedderBuilder {
         );
         let runtime = runtime.clone();
         Ok(OnnxEmbedder { model, runtime, fingerprint, longest, query, document })
+    }
+
+    /// A model with a layer behind its pooling has other vectors than what `model.onnx` gives.
+    fn check_steps(&self) -> Result<()> {
+        let known = ["Transformer", "Pooling", "Normalize", "Dropout"];
+        match self.folder.steps()?.iter().find(|step| !known.contains(&step.as_str())) {
+            Some(step) => {
+                let path = self.folder.path().join("modules.json");
+                Err(unusable(&path, format!("it has the step `{step}`, which is not done here")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// A fingerprint with anything else would be the same for other models.

@@ -10,8 +10,8 @@ use crate::error::{Error, ErrorKind, Result};
 /// The files of one model.
 ///
 /// A folder as hubs lay it out: `model.onnx` (or `onnx/model.onnx`), `tokenizer.json`,
-/// `config.json`, and where they exist `1_Pooling/config.json`, `sentence_bert_config.json` and
-/// `tokenizer_config.json`.
+/// `config.json`, and where they exist `modules.json`, `1_Pooling/config.json`,
+/// `sentence_bert_config.json` and `tokenizer_config.json`.
 #[derive(Clone, Debug)]
 pub struct ModelFolder {
     folder: PathBuf,
@@ -65,6 +65,16 @@ impl ModelFolder {
             .filter_map(|folder| of_repository(folder).or_else(|| last_part(folder)))
             .map(str::to_owned)
             .collect()
+    }
+
+    /// The steps from text to vector by their names, where `modules.json` lists them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnusableModel`] when the file cannot be read.
+    pub(crate) fn steps(&self) -> Result<Vec<String>> {
+        let modules = json(&self.folder.join("modules.json"))?.unwrap_or_default();
+        let types = modules.as_array().into_iter().flatten().filter_map(|one| one["type"].as_str());
+        Ok(types.filter_map(|path| path.rsplit('.').next()).map(str::to_owned).collect())
     }
 
     pub(crate) fn config(&self) -> Result<ModelConfig> {
