@@ -1,6 +1,7 @@
 //! Verified downloads: whole or absent, gone on with, one at a time.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -336,4 +337,23 @@ async fn only_a_clear_yes_is_consent() {
         assert_eq!(*error.kind(), ErrorKind::ConsentRequired);
         assert_eq!(error.next_step(), Some("run a command"));
     }
+}
+
+/// Work around downloads is done by one at a time, and who waits is told so.
+#[tokio::test]
+async fn a_lock_is_had_by_one_at_a_time() {
+    let place = Place::new();
+    let path = place.path().with_file_name("step.lock");
+    let waited = Arc::new(AtomicUsize::new(0));
+    let hear = waited.clone();
+    let second = downloader().on_progress(move |progress| {
+        hear.fetch_add(usize::from(progress.waiting), Ordering::Relaxed);
+    });
+    let first = downloader().lock(&path).await.unwrap();
+    let short = Duration::from_millis(50);
+    assert!(tokio::time::timeout(short, second.lock(&path)).await.is_err());
+    assert_eq!(waited.load(Ordering::Relaxed), 1);
+    drop(first);
+    let _second = second.lock(&path).await.unwrap();
+    assert_eq!(waited.load(Ordering::Relaxed), 1);
 }

@@ -34,7 +34,7 @@ pub(super) struct ListedFile {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+pub(super) struct Answer {
     sha: String,
     siblings: Vec<Sibling>,
 }
@@ -94,7 +94,7 @@ impl Listing {
         Self::of(answer, model, &tried)
     }
 
-    fn of(answer: Answer, model: &ModelName, tried: &str) -> Result<Self> {
+    pub(super) fn of(answer: Answer, model: &ModelName, tried: &str) -> Result<Self> {
         let odd = |wrong: &'static str| {
             let kind = ErrorKind::Core(kuhaku_core::ErrorKind::MalformedResponse);
             Error::new(kind, tried.to_owned(), wrong)

@@ -39,7 +39,10 @@ impl ModelName {
                     known,
                 })
             }
-            _ => Err(unknown(text)),
+            Some(_) => Err(unknown(text).next(
+                "name the revision by its commit, or by a branch or tag without a slash in it",
+            )),
+            None => Err(unknown(text)),
         }
     }
 
@@ -134,10 +137,23 @@ mod tests {
     #[test]
     fn what_could_lead_elsewhere_is_no_name() {
         for bad in [
-            "", "nothing", "a/b/c", "../x", "a/..", "a/b@../x", "a/b@", "/b", "a/", "a--b/c",
-            "a b/c", "a\\b/c", "./b",
+            "",
+            "nothing",
+            "a/b/c",
+            "../x",
+            "a/..",
+            "a/b@../x",
+            "a/b@",
+            "/b",
+            "a/",
+            "a--b/c",
+            "a b/c",
+            "a\\b/c",
+            "./b",
+            "a/b@refs/pr/1",
         ] {
             let error = ModelName::parse(bad).unwrap_err();
+            assert_eq!(error.next_step().unwrap().contains("commit"), bad.contains("b@"), "{bad}");
             assert_eq!(*error.kind(), ErrorKind::UnknownModel, "{bad}");
         }
     }

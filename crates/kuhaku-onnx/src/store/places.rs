@@ -15,6 +15,18 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn new(settings: &StoreSettings, home: Option<&Path>) -> Result<Self> {
+        // What a shell writes out for its own variables, nobody does in files of settings.
+        let expanded = |path: &Option<PathBuf>| {
+            let path = path.as_ref()?;
+            let below = path.strip_prefix("~").ok().zip(home).map(|(rest, home)| home.join(rest));
+            Some(below.unwrap_or_else(|| path.clone()))
+        };
+        let settings = &StoreSettings {
+            caches: expanded(&settings.caches),
+            home: expanded(&settings.home),
+            cache: expanded(&settings.cache),
+            ..settings.clone()
+        };
         let caches = settings.caches.clone().or_else(|| Some(home?.join(".cache")));
         let own = caches.as_ref().or(settings.home.as_ref()).or(settings.cache.as_ref());
         let own = own.map(|folder| folder.join("kuhaku"));
@@ -89,6 +101,8 @@ mod tests {
         assert_eq!(found(&|_| {}), Path::new("/h/ada/.cache/huggingface/hub"));
         assert_eq!(found(&|s| s.caches = Some("/c".into())), Path::new("/c/huggingface/hub"));
         assert_eq!(found(&|s| s.home = Some("/hf".into())), Path::new("/hf/hub"));
+        assert_eq!(found(&|s| s.home = Some("~/hf".into())), Path::new("/h/ada/hf/hub"));
+        assert_eq!(found(&|s| s.cache = Some("~hub".into())), Path::new("~hub"));
         let both = |s: &mut StoreSettings| {
             s.home = Some("/hf".into());
             s.cache = Some("/hub".into());

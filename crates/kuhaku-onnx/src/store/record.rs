@@ -171,7 +171,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 /// What the system says of a path of the store.
 pub(super) fn storage(tried: &'static str, path: &Path, source: io::Error) -> Error {
     let tried = format!("{tried} ({})", path.display());
-    Error::new(ErrorKind::Storage, tried, "the system refused")
+    Error::new(ErrorKind::Storage, tried, format!("the system refused: {}", source.kind()))
         .next("check the folder, its rights and the free space")
         .caused_by(source)
 }

@@ -10,11 +10,13 @@ kuhaku_core::settings! {
         /// Whether nothing is fetched, whoever asks for it.
         offline: bool = false, alias "HF_HUB_OFFLINE";
         /// The hub that models come from, or a mirror of it.
-        hub: String = "https://huggingface.co".into(), "an address with http:// or https://"
+        hub: String = "https://huggingface.co".into(),
+            "an address with http:// or https://, without name, password or query"
             => |url| is_address(url), alias "HF_ENDPOINT";
         /// Where the releases of ONNX Runtime are, or a mirror of them.
         releases: String = "https://github.com/microsoft/onnxruntime/releases/download".into(),
-            "an address with http:// or https://" => |url| is_address(url);
+            "an address with http:// or https://, without name, password or query"
+            => |url| is_address(url);
         /// The cache that clients of the hub share.
         cache: Option<PathBuf> = None, alias "HF_HUB_CACHE" "HUGGINGFACE_HUB_CACHE";
         /// The folder of the hub's clients; the cache is `hub` in it unless it is set by itself.

@@ -94,3 +94,98 @@ pub(super) fn plausible(model: &ModelName, plan: &PullPlan, wanted: &[Wanted]) -
     Err(Error::new(kind, format!("pull {}", plan.name), wrong)
         .next("check the address of the hub in the settings (HF_ENDPOINT)"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::known::known_models;
+    use crate::store::record::RecordedFile;
+
+    const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+    const HUB: &str = "https://huggingface.co";
+    const MIRROR: &str = "https://mirror.example";
+
+    fn sum(digit: char) -> Sha256 {
+        digit.to_string().repeat(64).parse().unwrap()
+    }
+
+    /// What becomes of a sum that is said, beside one that is recorded.
+    fn sum_of(
+        hub: &str,
+        said: Option<char>,
+        recorded: Option<(char, SumSource)>,
+    ) -> Result<Option<(Sha256, SumSource)>> {
+        let model = ModelName::parse("a/b").unwrap();
+        let lfs = said.map(|said| format!(r#","lfs":{{"sha256":"{}"}}"#, sum(said)));
+        let lfs = lfs.unwrap_or_default();
+        let answer = format!(
+            r#"{{"sha":"{COMMIT}","siblings":[{{"rfilename":"onnx/model.onnx","size":7{lfs}}}]}}"#
+        );
+        let listing = Listing::of(serde_json::from_str(&answer).unwrap(), &model, "ask").unwrap();
+        let mut record = Record::new("a/b", COMMIT);
+        let found = std::fs::metadata(".").unwrap();
+        record.files.extend(recorded.map(|(digit, source)| {
+            ("onnx/model.onnx".to_owned(), RecordedFile::checked(sum(digit), source, &found))
+        }));
+        let file = PlannedFile { path: "onnx/model.onnx".into(), bytes: None };
+        let settings = StoreSettings { hub: hub.into(), ..StoreSettings::default() };
+        Ok(Wanted::of(&model, &file, Some(&listing), &record, &settings)?.sum)
+    }
+
+    #[test]
+    fn only_the_hub_publishes_and_nobody_beats_the_record() {
+        use SumSource::{Published, Recorded};
+        for (hub, said, recorded, expected) in [
+            (HUB, Some('a'), None, Some(Published)),
+            (MIRROR, Some('a'), None, Some(Recorded)),
+            ("http://huggingface.co", Some('a'), None, Some(Recorded)),
+            (HUB, Some('a'), Some(('a', Recorded)), Some(Published)),
+            (MIRROR, Some('a'), Some(('a', Published)), Some(Published)),
+            (MIRROR, Some('a'), Some(('a', Recorded)), Some(Recorded)),
+            (MIRROR, None, Some(('a', Published)), Some(Published)),
+            (MIRROR, None, None, None),
+        ] {
+            let found = sum_of(hub, said, recorded).unwrap();
+            let expected = expected.map(|source| (sum('a'), source));
+            assert_eq!(found, expected, "{hub} {said:?} {recorded:?}");
+        }
+        for hub in [HUB, MIRROR] {
+            let error = sum_of(hub, Some('b'), Some(('a', Recorded))).unwrap_err();
+            let kind = ErrorKind::Core(kuhaku_core::ErrorKind::ChecksumMismatch);
+            assert_eq!(*error.kind(), kind, "{hub}");
+        }
+    }
+
+    #[test]
+    fn what_was_agreed_to_bounds_what_is_taken() {
+        let known = known_models().iter().find(|it| it.name == "bge-reranker-base").unwrap();
+        let mut plan = PullPlan {
+            name: known.name.into(),
+            host: "h".into(),
+            licence: None,
+            files: Vec::new(),
+            bytes: Some(known.about),
+            what: crate::store::plan::What::Model { model: ModelName::of(known), listing: None },
+        };
+        let wanted = |path: &str, bytes| Wanted { path: path.into(), bytes, sum: None };
+        let weights = wanted("onnx/model.onnx", None);
+        assert!((known.about..known.about + known.about / 10).contains(&weights.most(&plan)));
+        assert_eq!(wanted("config.json", None).most(&plan), SMALL);
+        for (bytes, taken) in [
+            (Some(known.about), true),
+            (Some(known.about / 2), true),
+            (Some(known.about / 2 - 1), false),
+            (Some(known.about / 8 * 9), false),
+            (None, false),
+        ] {
+            let files = [wanted("onnx/model.onnx", bytes)];
+            assert_eq!(plausible(&ModelName::of(known), &plan, &files).is_ok(), taken, "{bytes:?}");
+        }
+        // One small file that is missing is no sign of anything.
+        let files = [wanted("config.json", Some(700))];
+        plausible(&ModelName::of(known), &plan, &files).unwrap();
+        plan.bytes = None;
+        assert_eq!(weights.most(&plan), LARGEST);
+        assert!(plan.step().to_string().contains("at most 17180 MB"), "{}", plan.step());
+    }
+}
