@@ -149,6 +149,7 @@ async fn white_space_at_the_end_of_a_text_changes_nothing() {
     assert!(vectors.iter().all(|vector| bits(vector) == bits(&vectors[0])));
 }
 
+/// ING-10: the prefixes of e5.
 #[tokio::test]
 async fn a_family_puts_its_words_before_queries_and_documents() {
     let name = "xlmr-encoder";

@@ -27,10 +27,12 @@ impl Pooling {
 /// | `E5` | `query: ` | `passage: ` | mean |
 /// | `E5Instruct` | an instruction to retrieve passages | | mean |
 /// | `MiniLm`, `Mpnet`, `Gte` | | | mean |
-/// | `Bge` (English, v1.5) | an instruction | | first token |
-/// | `BgeZh` (Chinese, v1.5) | an instruction in Chinese | | first token |
-/// | `BgeM3`, `GteCls` (v1.5 and multilingual) | | | first token |
+/// | `Bge`, `GteCls` (v1.5 and multilingual) | | | first token |
 /// | `Plain` | | | mean |
+///
+/// The makers of bge v1.5 say that its instruction before a query is worth little and can be left out,
+/// which is done here; [`OnnxEmbedderBuilder::prefixes`](crate::OnnxEmbedderBuilder::prefixes) puts
+/// one in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Family {
@@ -42,12 +44,8 @@ pub enum Family {
     MiniLm,
     /// all-mpnet and its like.
     Mpnet,
-    /// bge small, base and large for English.
+    /// bge small, base and large, and bge-m3.
     Bge,
-    /// bge small, base and large for Chinese.
-    BgeZh,
-    /// bge-m3.
-    BgeM3,
     /// gte small, base and large.
     Gte,
     /// gte-…-v1.5 and gte-multilingual.
@@ -72,8 +70,6 @@ impl Family {
         match () {
             () if part("e5") && part("instruct") => Self::E5Instruct,
             () if part("e5") => Self::E5,
-            () if part("bge") && part("m3") => Self::BgeM3,
-            () if part("bge") && part("zh") => Self::BgeZh,
             () if part("bge") => Self::Bge,
             () if part("gte") && (v15 || part("multilingual")) => Self::GteCls,
             () if part("gte") => Self::Gte,
@@ -91,8 +87,6 @@ impl Family {
                 "Instruct: Given a web search query, retrieve relevant passages that answer the \
                  query\nQuery: "
             }
-            Self::Bge => "Represent this sentence for searching relevant passages: ",
-            Self::BgeZh => "为这个句子生成表示以用于检索相关文章：",
             _ => "",
         }
     }
@@ -108,7 +102,7 @@ impl Family {
     /// How it pools, unless the model's own files say.
     pub fn pooling(self) -> Pooling {
         match self {
-            Self::Bge | Self::BgeZh | Self::BgeM3 | Self::GteCls => Pooling::Cls,
+            Self::Bge | Self::GteCls => Pooling::Cls,
             _ => Pooling::Mean,
         }
     }
@@ -140,14 +134,27 @@ mod tests {
             ("sentence-transformers/all-MiniLM-L6-v2", Family::MiniLm),
             ("all-mpnet-base-v2", Family::Mpnet),
             ("BAAI/bge-small-en-v1.5", Family::Bge),
-            ("BAAI/bge-base-zh-v1.5", Family::BgeZh),
-            ("BAAI/bge-m3", Family::BgeM3),
+            ("BAAI/bge-base-zh-v1.5", Family::Bge),
+            ("BAAI/bge-m3", Family::Bge),
             ("thenlper/gte-base", Family::Gte),
             ("Alibaba-NLP/gte-multilingual-base", Family::GteCls),
             ("Alibaba-NLP/gte-base-en-v1.5", Family::GteCls),
             ("the5th-model", Family::Plain),
         ] {
             assert_eq!(Family::of(name), family, "{name}");
+        }
+    }
+
+    /// ING-10: the prefixes of e5, and none for other models.
+    #[test]
+    fn only_e5_gets_words_before_a_text() {
+        let e5 = Family::of("intfloat/multilingual-e5-small");
+        assert_eq!((e5.document_prefix(), e5.query_prefix()), ("passage: ", "query: "));
+        for other in
+            ["all-MiniLM-L6-v2", "all-mpnet-base-v2", "BAAI/bge-small-en-v1.5", "gte-base", "x"]
+        {
+            let family = Family::of(other);
+            assert_eq!((family.document_prefix(), family.query_prefix()), ("", ""), "{other}");
         }
     }
 }
