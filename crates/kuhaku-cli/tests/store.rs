@@ -479,3 +479,20 @@ fn what_is_verified_is_told_of_each() {
         (&false.into(), &true.into())
     );
 }
+
+/// A pull of a known model that was killed is seen in the list, and what has come can be removed.
+#[test]
+fn what_has_come_of_a_known_model_is_listed_and_removed() {
+    let (place, hub, name) = (Place::new(), Hub::start(), "multilingual-e5-small");
+    let known = kuhaku::onnx::known_models().iter().find(|known| known.name == name).unwrap();
+    let model = place.path().join("caches/huggingface/hub/models--intfloat--multilingual-e5-small");
+    let part = model.join(format!("blobs/{}--onnx--model.onnx.part", known.revision));
+    std::fs::create_dir_all(part.parent().unwrap()).unwrap();
+    std::fs::write(&part, vec![7; 2_000_000]).unwrap();
+    let listed = run(&place, &hub, &["models", "list"]);
+    assert!(listed.stdout.contains("multilingual-e5-small  in part"), "{}", listed.stdout);
+    assert_eq!(run(&place, &hub, &["models", "verify"]).code, 6);
+    let removed = run(&place, &hub, &["models", "remove", name]);
+    assert!(removed.stdout.contains("removed, 2 MB"), "{}{}", removed.stdout, removed.stderr);
+    assert!(!part.exists() && hub.asked().is_empty());
+}

@@ -407,6 +407,50 @@ mod tests {
         assert_eq!(fs::read_dir(apart).unwrap().count(), 4);
     }
 
+    /// Answers one connection after the other with these.
+    fn serve(replies: Vec<Vec<u8>>) -> String {
+        use std::io::{BufRead as _, BufReader, Write as _};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for reply in replies {
+                let (mut stream, _) = listener.accept().unwrap();
+                let head = BufReader::new(stream.try_clone().unwrap()).lines();
+                let read = head.map_while(std::result::Result::ok).take_while(|it| !it.is_empty());
+                assert!(read.count() > 0);
+                // Who has seen enough leaves.
+                let _ = stream.write_all(&reply);
+            }
+        });
+        format!("http://{address}")
+    }
+
+    /// R3: more than was agreed to is not taken, though the server sends it.
+    #[tokio::test]
+    async fn what_was_agreed_to_bounds_what_is_taken() {
+        let said = b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n".to_vec();
+        let endless = [&b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"[..], &[7; 3 << 20]];
+        let folder = tempfile::tempdir().unwrap();
+        let mirror = serve(vec![said, endless.concat()]);
+        let fetcher = fetcher(folder.path(), &mirror);
+        let plan = fetcher.plan("nq").await.unwrap();
+        assert_eq!(plan.step().bytes, Some(9));
+        let error = fetcher.fetch(&plan, Consented::given()).await.unwrap_err();
+        let kind = ErrorKind::Core(kuhaku_core::ErrorKind::ResponseTooLarge);
+        assert_eq!(*error.kind(), kind, "{error}");
+        assert!(!folder.path().join(APART).join("nq.zip.part").exists());
+    }
+
+    #[tokio::test]
+    async fn a_length_that_no_set_has_ends_the_plan() {
+        let huge = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", u64::MAX / 2);
+        let folder = tempfile::tempdir().unwrap();
+        let mirror = serve(vec![huge.into_bytes()]);
+        let error = fetcher(folder.path(), &mirror).plan("nq").await.unwrap_err();
+        let kind = ErrorKind::Core(kuhaku_core::ErrorKind::ResponseTooLarge);
+        assert_eq!(*error.kind(), kind, "{error}");
+    }
+
     /// A record of an earlier version is read, and no longer holds an address when it is written.
     #[test]
     fn what_was_recorded_before_still_counts() {

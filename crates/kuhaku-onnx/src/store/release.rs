@@ -7,7 +7,9 @@ use kuhaku_core::Sha256;
 use super::model_store::{FileCheck, ModelStatus, Verdict, damaged, not_pulled, remove_file};
 use super::parts::{length, remove_part};
 use super::places::Places;
-use super::record::{Record, RecordedFile, SumSource, storage};
+#[cfg(feature = "download")]
+use super::record::SumSource;
+use super::record::{Record, RecordedFile, storage};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What the runtime library is called where models are named.
@@ -130,6 +132,7 @@ impl Release {
     }
 
     /// The archive's sum.
+    #[cfg(any(test, feature = "download"))]
     pub(super) fn sum(&self) -> Option<Sha256> {
         self.sha256.parse().ok()
     }
