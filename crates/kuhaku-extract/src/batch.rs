@@ -17,14 +17,14 @@ type Observe = Arc<dyn Fn(&BatchProgress) + Send + Sync>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BatchProgress {
-    /// Texts that are done, in whatever way they ended.
+    /// Texts that this run has done, in whatever way they ended.
     pub done: usize,
-    /// Those among them that are complete.
-    pub complete: usize,
-    /// Those among them that ended in an error.
-    pub errors: usize,
-    /// Those that an earlier run had done.
+    /// Texts that an earlier run had done.
     pub skipped: usize,
+    /// Those among both that are complete.
+    pub complete: usize,
+    /// Those among both that ended in an error.
+    pub errors: usize,
     /// How many there are, when that is known.
     pub total: Option<usize>,
 }

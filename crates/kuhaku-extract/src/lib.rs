@@ -77,6 +77,7 @@
 mod ask;
 mod audit_file;
 mod batch;
+mod batch_file;
 mod builder;
 mod context;
 mod decimal;

@@ -16,7 +16,8 @@ use kuhaku_core::{
     Capabilities, ChatRequest, ChatResponse, ChatStream, Error, ErrorKind, LlmProvider,
 };
 use kuhaku_extract::{
-    ExtractRequest, ExtractionEvent, ExtractionSettings, ExtractionStatus as Status, Extractor,
+    EvidenceMode, ExtractRequest, ExtractionEvent, ExtractionSettings, ExtractionStatus as Status,
+    Extractor, Fields, Schema,
 };
 use serde_json::{Value, json};
 use support::{down, extractor, model, order, reply, says, scripted, user};
@@ -163,15 +164,15 @@ async fn lines_that_failed_for_a_reason_outside_of_them_are_worked_on_again() {
     let whole = std::fs::read_to_string(&output).unwrap();
     // Killed while the line that is worked on again stands at the end, and half of another.
     let again = whole.lines().next().unwrap();
-    std::fs::write(&output, format!("{whole}{again}\n{{\"line\": 4, \"of\": \"é")).unwrap();
-    assert_eq!(run(vec![good(), good()], &texts).await, (2, 2, 0));
+    std::fs::write(&output, format!("{whole}{again}\n{{\"line\":4,\"of\":\"0f")).unwrap();
+    assert_eq!(run(vec![good(), good()], &texts).await, (2, 2, 1), "a kept error counts");
     let written = written_lines(&output);
     let numbers: Vec<&Value> = written.iter().map(|line| &line["line"]).collect();
     assert_eq!(numbers, [1, 2, 3, 4]);
     assert_eq!(written[0]["result"]["status"], "complete");
     assert_eq!(written[1]["error"]["code"], "extract.batch", "a wrong line stays wrong");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
-    assert_eq!(run(vec![], &texts).await, (0, 4, 0));
+    assert_eq!(run(vec![], &texts).await, (0, 4, 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -193,7 +194,7 @@ async fn lines_of_a_batch_go_on_where_they_were_interrupted() {
     assert_eq!((progress.done, progress.complete, progress.skipped), (2, 2, 0));
     let whole = std::fs::read_to_string(&output).unwrap();
     // A kill left half a line behind.
-    std::fs::write(&output, format!("{whole}{{\"line\": 4, \"of")).unwrap();
+    std::fs::write(&output, format!("{whole}{{\"line\":4,\"of")).unwrap();
     let progress = batch.run_jsonl(lines(&texts).into_iter(), &output).await.unwrap();
     assert_eq!((progress.done, progress.errors, progress.skipped), (3, 2, 2));
     assert_eq!(counting.calls.load(Ordering::SeqCst), 4, "nothing was asked twice");
@@ -217,4 +218,72 @@ async fn lines_of_a_batch_go_on_where_they_were_interrupted() {
     let foreign = batch.run_jsonl(lines(&texts).into_iter(), &output).await.unwrap_err();
     assert_eq!(foreign.code(), "extract.batch");
     assert_eq!(std::fs::read_to_string(&output).unwrap(), "no batch\n", "it is left alone");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_output_of_a_batch_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("package.json");
+    let extractor = extractor(order(), &model(Vec::<String>::new()));
+    let batch = extractor.batch();
+    for text in [
+        r#"{"name":"my-app"}"#,
+        "tea",
+        r#"{"line":7,"text":"tea"}"#,
+        r#"{"line":7,"of":"ours?"}"#,
+        "\n",
+        &"x".repeat(1 << 20),
+    ] {
+        std::fs::write(&output, text).unwrap();
+        let error = batch.run_jsonl(lines(&["\"tea\""]).into_iter(), &output).await.unwrap_err();
+        assert_eq!(error.code(), "extract.batch", "{text:.40}");
+        let said = error.to_string();
+        assert!(said.contains("package.json") && said.contains("line 1 is not one of"), "{said}");
+        assert!(std::fs::read_to_string(&output).unwrap() == text, "{text:.40}");
+    }
+    let error = batch.run_jsonl(lines(&["1"]).into_iter(), folder.path()).await.unwrap_err();
+    assert!(error.to_string().contains("no regular file"), "{error}");
+}
+
+#[tokio::test]
+async fn results_for_other_fields_or_another_evidence_mode_are_not_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.jsonl");
+    let texts = ["\"3 tea\""];
+    let with = |schema: Schema, evidence| {
+        let mut settings = ExtractionSettings::default();
+        settings.evidence = evidence;
+        let reply = reply(json!({"product": "tea", "quantity": 3}));
+        Extractor::builder(schema, model([reply])).settings(settings).build().unwrap().batch()
+    };
+    let first = with(order(), EvidenceMode::Off);
+    assert_eq!(first.run_jsonl(lines(&texts).into_iter(), &output).await.unwrap().complete, 1);
+    let other = Schema::from_fields(Fields::new().text("product")).unwrap();
+    let renamed = order().named("purchase").unwrap();
+    for (schema, evidence) in
+        [(other, EvidenceMode::Off), (renamed, EvidenceMode::Off), (order(), EvidenceMode::Drop)]
+    {
+        let batch = with(schema, evidence);
+        let error = batch.run_jsonl(lines(&texts).into_iter(), &output).await.unwrap_err();
+        let next = error.next_step().unwrap();
+        assert!(next.contains("another file") && next.contains("same fields"), "{error}: {next}");
+    }
+    let again = with(order(), EvidenceMode::Off);
+    let progress = again.run_jsonl(lines(&texts).into_iter(), &output).await.unwrap();
+    assert_eq!((progress.done, progress.skipped, progress.complete), (0, 1, 1));
+}
+
+#[tokio::test]
+async fn two_runs_do_not_write_one_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.jsonl");
+    let taken = std::fs::File::create(&output).unwrap();
+    taken.lock().unwrap();
+    let reply = reply(json!({"product": "tea", "quantity": 3}));
+    let batch = extractor(order(), &model([reply])).batch();
+    let error = batch.run_jsonl(lines(&["\"3 tea\""]).into_iter(), &output).await.unwrap_err();
+    assert!(error.to_string().contains("another process writes it"), "{error}");
+    drop(taken);
+    let progress = batch.run_jsonl(lines(&["\"3 tea\""]).into_iter(), &output).await.unwrap();
+    assert_eq!(progress.complete, 1);
 }
