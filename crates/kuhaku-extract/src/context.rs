@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kuhaku_core::{Message, Redactions, Role, SpanMap, TraceId, Usage};
+use kuhaku_core::{Message, Redactions, Role, SpanMap, TraceId, Usage, one_line};
 use serde_json::{Map, Value, json};
 
 use crate::ask::Asked;
@@ -16,9 +16,12 @@ use crate::partials::Outlet;
 use crate::parts::Core;
 use crate::prompt::{Block, Prompt, ReplyKey};
 use crate::request::{ExtractRequest, Prior};
-use crate::result::{Correction, Extraction, FieldReport, by_placeholder};
+use crate::result::{Correction, Extraction, FieldReport, JSON_VERSION, by_placeholder};
 use crate::schema::{Checked, Missing, Schema};
 use crate::tree;
+
+/// So many unknown names are named.
+const MOST_NAMED: usize = 5;
 
 /// What a [`Step`](crate::Step) sees of a request, and may change.
 #[derive(Debug)]
@@ -252,12 +255,13 @@ impl Context {
         let status = status(&issues);
         let mut result = Extraction::new(status, self.trace_id);
         result.schema = Some(schema.name().to_owned());
-        result.value = data.clone().filter(|_| status == ExtractionStatus::Complete);
+        let complete = data.as_ref().filter(|_| status == ExtractionStatus::Complete);
+        result.value = complete.map(|data| schema.without_unknown_names(data));
         if status == ExtractionStatus::NeedsClarification {
             result.question = question(&self.question, &missing);
         }
         result.data = data;
-        result.state = state;
+        result.state = state.map(|state| schema.without_unknown_names(&state));
         result.issues = issues;
         result.missing = missing;
         result.coercions = coercions;
@@ -346,13 +350,23 @@ pub(crate) fn source_block(text: &str) -> Block<'_> {
 }
 
 /// # Errors
-/// When text, history and reference, or what is known, are longer than the setting says or too deep.
+/// When text, history and reference, or what is known, are longer than the setting says or too deep, or
+/// the prior is of another version.
 pub(crate) fn bounded(core: &Core, request: &ExtractRequest) -> Result<()> {
     let history: usize = request.history.iter().map(|message| message.text.len()).sum();
     let most = core.settings.max_text_bytes;
     let refused = |wrong: String, next: &'static str| {
         Err(Error::new(ErrorKind::Configuration, "extract from the text", wrong).next(next))
     };
+    if let Some(Prior::Result(result)) = &request.prior
+        && result.version != JSON_VERSION
+    {
+        let wrong = format!(
+            "its prior is a result of version {}, and {JSON_VERSION} is known here",
+            result.version
+        );
+        return refused(wrong, "give a result of this version of kuhaku, or none");
+    }
     let known: Vec<&Value> = match &request.prior {
         None => Vec::new(),
         Some(Prior::Data(data)) => vec![data],
@@ -405,7 +419,26 @@ fn known(core: &Core, prior: Option<&Prior>) -> Result<Option<Known>> {
                 .next("give a result, or an object of values"));
         }
     };
+    foreign(&core.schema, &data)?;
     let kept = tree::valid_part(&core.schema, data, &core.coercion);
     let something = tree::says_something(&kept);
     Ok(something.then(|| Known { shown: kept.clone(), kept }))
+}
+
+/// Refuses values under names that the schema does not have: they belong to something else.
+fn foreign(schema: &Schema, data: &Value) -> Result<()> {
+    let unknown = schema.unknown_names(data);
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let (wrong, next) = if unknown.iter().any(|path| path == "/error") {
+        let wrong = "the prior is the error of a request that failed, and no result".to_owned();
+        (wrong, "give the last result before it, or none")
+    } else {
+        let names = unknown.iter().take(MOST_NAMED).map(|path| one_line(path, 60));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let wrong = format!("the prior has names that the schema lacks: {names}");
+        (wrong, "give a result of this schema, or an object of its names and values")
+    };
+    Err(Error::new(ErrorKind::Configuration, "go on from an earlier turn", wrong).next(next))
 }

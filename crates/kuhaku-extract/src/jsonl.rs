@@ -5,42 +5,15 @@ use std::path::Path;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
-use kuhaku_core::Message;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::batch::{Batch, BatchProgress};
 use crate::batch_file::{BatchFile, Fault, Written, fingerprint};
 use crate::error::{Error, ErrorKind, Result};
-use crate::request::ExtractRequest;
+use crate::line::read;
 use crate::result::Extraction;
 use crate::schema::Schema;
 use crate::settings::EvidenceMode;
-
-/// One text of a batch in JSON: an object with `text` and perhaps `id`, `history`, `reference`,
-/// `prior`, or the text alone as a string.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Text(String),
-    Whole {
-        #[serde(default)]
-        id: Option<Value>,
-        text: String,
-        #[serde(default)]
-        history: Vec<Said>,
-        #[serde(default)]
-        reference: Option<Value>,
-        #[serde(default)]
-        prior: Option<Value>,
-    },
-}
-
-#[derive(Deserialize)]
-struct Said {
-    role: String,
-    text: String,
-}
 
 impl Batch {
     /// Extracts from the texts of lines of JSON, and appends a line for each to the file `output`, in
@@ -111,10 +84,7 @@ impl Batch {
     }
 
     async fn line(&self, line: usize, of: String, text: String) -> Worked {
-        let (id, request) = match read(&text) {
-            Ok((id, request)) => (id, Ok(request)),
-            Err(error) => (None, Err(error)),
-        };
+        let (id, request) = read(&text);
         let outcome = match request {
             Ok(request) => self.extractor.extract(request).await,
             Err(error) => Err(error),
@@ -161,29 +131,4 @@ fn unreadable(source: io::Error) -> Error {
     Error::new(ErrorKind::Batch, "read the texts of a batch", "the operating system refused")
         .next("check the file and the rights on its folder")
         .caused_by(source)
-}
-
-fn read(text: &str) -> Result<(Option<Value>, ExtractRequest)> {
-    let wrong = |wrong: &'static str| {
-        Error::new(ErrorKind::Batch, "read a line of a batch", wrong)
-            .next("write a text as a JSON string, or an object with `text`")
-    };
-    let line = serde_json::from_str(text);
-    // Errors of serde quote the line, which is outside text (R7).
-    match line.map_err(|_| wrong("it is no text and no object with the documented names"))? {
-        Line::Text(text) => Ok((None, ExtractRequest::new(text))),
-        Line::Whole { id, text, history, reference, prior } => {
-            let mut request = ExtractRequest::new(text);
-            for Said { role, text } in history {
-                request.history.push(match role.as_str() {
-                    "user" => Message::user(text),
-                    "assistant" => Message::assistant(text),
-                    _ => return Err(wrong("a role is neither `user` nor `assistant`")),
-                });
-            }
-            request.reference = reference;
-            request.prior = prior.map(Into::into);
-            Ok((id, request))
-        }
-    }
 }

@@ -87,6 +87,7 @@ mod extractor;
 mod issue;
 mod jsonl;
 mod limit;
+mod line;
 mod merge;
 mod nesting;
 mod observed;

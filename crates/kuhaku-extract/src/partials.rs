@@ -163,7 +163,8 @@ impl PartialFields<'_> {
         let core = &self.outlet.core;
         let (alone, place) = alone(path, value);
         let checked = core.schema.check(&alone, &core.coercion);
-        let wrong = checked.problems.iter().any(|problem| problem.path == place);
+        let wrong = checked.problems.iter().any(|problem| problem.path == place)
+            || !core.schema.unknown_names(&alone).is_empty();
         checked.value.pointer(&place).filter(|_| !wrong).cloned()
     }
 }

@@ -1,6 +1,7 @@
 //! What a caller asks for.
 
 use kuhaku_core::{Message, TraceId};
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::result::Extraction;
@@ -40,7 +41,8 @@ pub struct ExtractRequest {
 pub enum Prior {
     /// The result of the turn before.
     Result(Box<Extraction>),
-    /// Values from elsewhere, as an object; those that break the schema are left out.
+    /// Values from elsewhere, as an object; those that break the schema are left out, and a name that
+    /// it does not have is an error.
     Data(Value),
 }
 
@@ -57,8 +59,12 @@ impl From<&Extraction> for Prior {
 }
 
 impl From<Value> for Prior {
+    /// A result in JSON is taken as the result; anything else as values.
     fn from(data: Value) -> Self {
-        Self::Data(data)
+        match Extraction::deserialize(&data) {
+            Ok(result) => result.into(),
+            Err(_) => Self::Data(data),
+        }
     }
 }
 

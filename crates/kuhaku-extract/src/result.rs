@@ -30,10 +30,11 @@ pub struct Extraction {
     pub status: ExtractionStatus,
     /// The name of the schema; none when routing found no schema to fit.
     pub schema: Option<String>,
-    /// The value, when it is complete and breaks no rule.
+    /// The value, when it is complete and breaks no rule: what the schema names, see
+    /// [`Schema::without_unknown_names`](crate::Schema::without_unknown_names).
     pub value: Option<Value>,
-    /// All values of this turn and of those before, read leniently, the wrong ones included. None
-    /// when there is no usable reply.
+    /// All values of this turn and of those before, read leniently, the wrong ones and those under
+    /// unknown names included. None when there is no usable reply.
     pub data: Option<Value>,
     /// The values that the next turn builds on: for each field the last valid one.
     pub state: Option<Value>,

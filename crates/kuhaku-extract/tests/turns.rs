@@ -43,6 +43,57 @@ async fn a_missing_value_is_asked_for_and_the_reply_completes_the_same_order() {
     assert_eq!(result.fields["/quantity"].provenance, Provenance::Source);
 }
 
+/// Spec 5.1: unknown keys are kept in `data`, dropped from `value`.
+#[tokio::test]
+async fn names_that_the_schema_lacks_stay_in_the_data_and_leave_value_and_state() {
+    let item = json!({"type": "object", "properties": {"p": {"type": "string"}}});
+    let schema = json!({"type": "object", "properties": {
+        "product": {"type": "string"}, "lines": {"type": "array", "items": item},
+        "free": {"type": "object"},
+        "open": {"type": "object", "properties": {"a": {}}, "additionalProperties": true},
+    }});
+    let said = json!({"product": "tea", "password": "hunter2", "lines": [{"p": "x", "q": 1}],
+        "free": {"b": 1}, "open": {"b": 1}});
+    let named = json!({"product": "tea", "lines": [{"p": "x"}], "free": {"b": 1},
+        "open": {"b": 1}});
+    let model = model([
+        reply(said.clone()),
+        reply(json!({"product": "tea", "quantity": 1,
+        "password": "hunter2"})),
+    ]);
+    let result =
+        extractor(Schema::from_json(&schema).unwrap(), &model).extract("tea").await.unwrap();
+    assert_eq!((result.status, &result.data), (Status::Complete, &Some(said)));
+    assert_eq!((&result.value, &result.state), (&Some(named.clone()), &Some(named)));
+    let result = extractor(order(), &model).extract("tea").await.unwrap();
+    assert_eq!(result.value, Some(json!({"product": "tea", "quantity": 1})));
+    assert_eq!(result.state, result.value);
+}
+
+/// EXT-18
+#[tokio::test]
+async fn a_prior_of_something_else_is_refused_and_the_model_is_not_asked() {
+    let idle = model([reply(json!({"product": "tea", "quantity": 1})), reply(json!({}))]);
+    let order = extractor(order(), &idle);
+    let result = order.extract("1 tea").await.unwrap();
+    let other = Schema::from_fields(Fields::texts(["color"])).unwrap();
+    let red = model([reply(json!({"color": "red"}))]);
+    let red = extractor(other, &red).extract("red").await.unwrap();
+    let mut later = serde_json::to_value(&result).unwrap();
+    later["version"] = json!(99);
+    for (prior, says) in [
+        (json!({"error": {"code": "x"}, "version": 1}), "the error of a request"),
+        (json!({"color": "red"}), "lacks: /color"),
+        (serde_json::to_value(&red).unwrap(), "lacks: /color"),
+        (later, "version 99"),
+    ] {
+        let error = order.extract(ExtractRequest::new("x").prior(prior)).await.unwrap_err();
+        assert_eq!(error.code(), "extract.configuration");
+        assert!(error.to_string().contains(says) && !error.to_string().contains("red"), "{error}");
+    }
+    assert_eq!(idle.requests().len(), 1);
+}
+
 /// EXT-02
 #[tokio::test]
 async fn a_new_order_carries_nothing_over_from_the_finished_one() {

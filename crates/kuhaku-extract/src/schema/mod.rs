@@ -12,6 +12,7 @@ mod finding;
 mod function;
 mod kind;
 mod message;
+mod named;
 mod numbers;
 mod ordered;
 mod typed;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::Kind;
 
 /// So many schemas may speak of one place; more are not looked at.
-const MOST_SCHEMAS: usize = 128;
+pub(super) const MOST_SCHEMAS: usize = 128;
 
 /// A document whose parts can be found.
 #[derive(Debug)]
@@ -109,7 +109,7 @@ impl Walk {
         found
     }
 
-    fn resolve<'s>(&self, root: &'s Value, target: &str) -> Option<&'s Value> {
+    pub(super) fn resolve<'s>(&self, root: &'s Value, target: &str) -> Option<&'s Value> {
         if let Some(path) = self.named.get(target) {
             return root.pointer(path);
         }
