@@ -239,6 +239,10 @@ pub(crate) struct AskArgs {
     pub(crate) no_stream: bool,
 }
 
+/// What a batch goes without. Named for each of its options: an option that is required is not asked
+/// for beside one that it conflicts with.
+const ONE_TEXT: [&str; 7] = ["text", "file", "chat", "preview", "prior", "reference", "identity"];
+
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Without a text, --file or --jsonl the text is read from standard input; at a \
@@ -268,14 +272,20 @@ pub(crate) struct ExtractArgs {
         long,
         value_name = "FILE",
         requires = "out",
-        conflicts_with_all = ["text", "file", "chat", "preview", "prior", "reference", "identity"]
+        conflicts_with_all = ONE_TEXT
     )]
     pub(crate) jsonl: Option<PathBuf>,
     /// Write a line of JSON for each of --jsonl to this file; what an earlier run has done stays
-    #[arg(long, value_name = "FILE", requires = "jsonl")]
+    #[arg(long, value_name = "FILE", requires = "jsonl", conflicts_with_all = ONE_TEXT)]
     pub(crate) out: Option<PathBuf>,
     /// How many texts of --jsonl at a time
-    #[arg(long, value_name = "N", requires = "jsonl", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "jsonl",
+        conflicts_with_all = ONE_TEXT,
+        value_parser = clap::value_parser!(u32).range(1..=1024)
+    )]
     pub(crate) concurrency: Option<u32>,
     /// Go on until everything is there: ask for what is missing, and read the replies, a line each,
     /// from standard input

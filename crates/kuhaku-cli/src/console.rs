@@ -1,11 +1,12 @@
 //! Standard output for results, standard error for everything else. The only place that prints.
 
 use std::borrow::Cow;
-use std::io::{IsTerminal as _, Write as _, stdin};
+use std::io::{self, IsTerminal as _, Write as _, stdin};
+use std::sync::{Arc, OnceLock};
 
 use anstyle::{AnsiColor, Style};
 use kuhaku::Error;
-use kuhaku::core::{Announcement, Announcer, Masker as _, PiiMasker, Placeholder};
+use kuhaku::core::{Announcement, Announcer, ErrorKind, Masker as _, PiiMasker, Placeholder};
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -59,15 +60,36 @@ impl<S: Into<String>> From<S> for Line {
 
 /// The two outputs. Colour is used on terminals only.
 ///
-/// A reader that goes away early (`kuhaku … | head`) is no error: what cannot be written is dropped.
-#[derive(Clone, Copy, Debug)]
+/// A reader that goes away early (`kuhaku … | head`) is no error: what cannot be written is dropped. A
+/// result that cannot be written for another reason is an error of the command, which
+/// [`end`](Self::end) tells. Clones know the same of that.
+#[derive(Clone, Debug)]
 pub(crate) struct Console {
     json: bool,
+    lost: Arc<OnceLock<io::Error>>,
 }
 
 impl Console {
     pub(crate) fn new(json: bool) -> Self {
-        Self { json }
+        Self { json, lost: Arc::default() }
+    }
+
+    fn wrote(&self, outcome: io::Result<()>) {
+        if let Some(error) = outcome.err().filter(|it| it.kind() != io::ErrorKind::BrokenPipe) {
+            // The first tells the reason.
+            let _ = self.lost.set(error);
+        }
+    }
+
+    /// How the command ends: as it says, unless a part of its result could not be written.
+    pub(crate) fn end(&self, exit: Exit) -> Exit {
+        self.wrote(anstream::stdout().flush());
+        let Some(error) = self.lost.get() else { return exit };
+        let wrong = format!("the operating system refused: {}", error.kind());
+        let lost = kuhaku::core::Error::new(ErrorKind::Storage, "write to standard output", wrong)
+            .next("check what it is redirected to, such as the room on the disk");
+        self.error(&lost.into());
+        Exit::Failed
     }
 
     /// Whether results are JSON.
@@ -77,7 +99,7 @@ impl Console {
 
     /// A line of the result.
     pub(crate) fn line(&self, line: impl Into<Line>) {
-        let _ = writeln!(anstream::stdout(), "{}", line.into().render());
+        self.wrote(writeln!(anstream::stdout(), "{}", line.into().render()));
     }
 
     /// Lines of the result.
@@ -91,15 +113,15 @@ impl Console {
         for part in text.split_inclusive('\n') {
             let line = part.trim_end_matches(['\r', '\n']);
             let end = if part.ends_with('\n') { "\n" } else { "" };
-            let _ = write!(stdout, "{}{end}", plain(line));
+            self.wrote(write!(stdout, "{}{end}", plain(line)));
         }
-        let _ = stdout.flush();
+        self.wrote(stdout.flush());
     }
 
     /// The result as JSON.
     pub(crate) fn value(&self, value: &impl serde::Serialize) {
         if let Ok(text) = serde_json::to_string_pretty(value) {
-            let _ = writeln!(anstream::stdout(), "{}", escaped(&text));
+            self.wrote(writeln!(anstream::stdout(), "{}", escaped(&text)));
         }
     }
 
@@ -123,7 +145,8 @@ impl Console {
         let shown = error.to_string();
         let masked = masked(&shown);
         if masked == shown {
-            let _ = error.print();
+            // Help goes to standard output.
+            self.wrote(error.print());
         } else {
             masked.lines().for_each(|line| {
                 let _ = writeln!(anstream::stderr(), "{}", plain(line));

@@ -1,7 +1,7 @@
 //! Text from files and from standard input, of bounded size and in UTF-8.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, stdin};
+use std::io::{self, BufRead, BufReader, Read, Seek as _, stdin};
 use std::path::Path;
 
 use kuhaku::Result;
@@ -28,6 +28,9 @@ impl Limit {
     }
 }
 
+/// What some editors put first; it is no part of the text.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Reads a file as text.
 ///
 /// # Errors
@@ -38,22 +41,51 @@ pub(crate) fn file(path: &Path, what: &'static str, most: Limit) -> Result<Strin
     text(file, &tried, most)
 }
 
-/// Opens a file of lines, and counts those that are not blank.
+/// Opens a file of lines whose results go to the file `out`, and counts those that are not blank; what
+/// can be read only once, such as a pipe, is not counted.
 ///
 /// # Errors
-/// `core.invalid_input` when it cannot be read.
+/// `core.invalid_input` when it cannot be read, or is `out` itself.
 pub(crate) fn lines(
     path: &Path,
+    out: &Path,
     longest: usize,
-) -> Result<(impl Iterator<Item = io::Result<String>> + use<>, u64)> {
+) -> Result<(impl Iterator<Item = io::Result<String>> + use<>, Option<u64>)> {
     let tried = format!("read texts from `{}`", path.display());
-    let open = || File::open(path).map(BufReader::new);
     let broken = |source| unreadable(&tried, source);
-    let mut count = 0;
-    for line in (Lines { reader: open().map_err(broken)?, longest: 64 }) {
-        count += u64::from(!line.map_err(broken)?.trim().is_empty());
+    if is_same(path, out).map_err(broken)? {
+        let wrong = "it is the file that --out names";
+        return Err(Error::new(ErrorKind::InvalidInput, tried, wrong)
+            .next("name another file with --out")
+            .into());
     }
-    Ok((Lines { reader: open().map_err(broken)?, longest }, count))
+    let mut file = File::open(path).map_err(broken)?;
+    let mut count = None;
+    if file.metadata().map_err(broken)?.is_file() {
+        let begin = file.stream_position().map_err(broken)?;
+        let mut texts = 0;
+        for line in Lines::new(BufReader::new(&file), 64) {
+            texts += u64::from(!line.map_err(broken)?.trim().is_empty());
+        }
+        file.seek(io::SeekFrom::Start(begin)).map_err(broken)?;
+        count = Some(texts);
+    }
+    Ok((Lines::new(BufReader::new(file), longest), count))
+}
+
+/// Whether both are one file, by whatever names. One that is not there yet is another.
+fn is_same(path: &Path, other: &Path) -> io::Result<bool> {
+    if !other.try_exists()? {
+        return Ok(false);
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let (path, other) = (path.metadata()?, other.metadata()?);
+        Ok((path.dev(), path.ino()) == (other.dev(), other.ino()))
+    }
+    #[cfg(not(unix))]
+    Ok(path.canonicalize()? == other.canonicalize()?)
 }
 
 /// Reads all of standard input as text. On a thread of its own, which is left behind when the command
@@ -105,9 +137,8 @@ fn decoded(mut bytes: Vec<u8>, tried: &str, most: Limit) -> Result<String> {
             .next(most.next)
             .into());
     }
-    // A mark that some editors put first; it is no part of the text.
-    if bytes.starts_with(b"\xef\xbb\xbf") {
-        bytes.drain(..3);
+    if bytes.starts_with(MARK) {
+        bytes.drain(..MARK.len());
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -136,6 +167,13 @@ fn unreadable(tried: &str, source: io::Error) -> kuhaku::Error {
 struct Lines<R> {
     reader: R,
     longest: usize,
+    begun: bool,
+}
+
+impl<R> Lines<R> {
+    fn new(reader: R, longest: usize) -> Self {
+        Self { reader, longest, begun: false }
+    }
 }
 
 impl<R: BufRead> Iterator for Lines<R> {
@@ -163,6 +201,9 @@ impl<R: BufRead> Iterator for Lines<R> {
                 break;
             }
         }
+        if !std::mem::replace(&mut self.begun, true) && line.starts_with(MARK) {
+            line.drain(..MARK.len());
+        }
         any.then(|| {
             let text = String::from_utf8(line);
             Ok(text.unwrap_or_else(|wrong| {
@@ -180,11 +221,18 @@ mod tests {
     #[test]
     fn lines_are_cut_and_what_is_not_utf8_is_no_json() {
         let input: &[u8] = b"\"a\"\r\n\n\"0123456789\"\n\"\xff\"\n\"cut";
-        let lines = Lines { reader: BufReader::with_capacity(4, input), longest: 8 };
+        let lines = Lines::new(BufReader::with_capacity(4, input), 8);
         let lines: Vec<String> = lines.map(Result::unwrap).collect();
         assert_eq!(lines, ["\"a\"\r", "", "\"0123456", "\u{fffd}\"\u{fffd}\"", "\"cut"]);
         let json = |line: &String| serde_json::from_str::<serde_json::Value>(line).is_ok();
         assert_eq!(lines.iter().map(json).collect::<Vec<_>>(), [true, false, false, false, false]);
+    }
+
+    #[test]
+    fn a_mark_before_the_first_line_is_no_part_of_it() {
+        let input: &[u8] = b"\xef\xbb\xbf\"a\"\n\xef\xbb\xbf\"b\"\n";
+        let lines = Lines::new(BufReader::with_capacity(2, input), 64).map(Result::unwrap);
+        assert_eq!(lines.collect::<Vec<_>>(), ["\"a\"", "\u{feff}\"b\""]);
     }
 
     #[test]

@@ -32,7 +32,10 @@ const SIGXFSZ: tokio::signal::unix::SignalKind = tokio::signal::unix::SignalKind
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return Console::new(false).usage(&error).into(),
+        Err(error) => {
+            let console = Console::new(false);
+            return console.end(console.usage(&error)).into();
+        }
     };
     let console = Console::new(args.common.json);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -48,7 +51,7 @@ fn main() -> ExitCode {
             Exit::Failed
         }
     };
-    exit.into()
+    console.end(exit).into()
 }
 
 /// Runs the command until it ends or is told to. Whatever was applied before stays; requests under way

@@ -75,9 +75,13 @@ impl Drop for Bar {
 pub(crate) struct Texts(ProgressBar);
 
 impl Texts {
-    pub(crate) fn new(texts: u64) -> Self {
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {eta} {wide_msg}");
-        let bar = ProgressBar::new(texts);
+    /// `texts` is how many there are, where that is known.
+    pub(crate) fn new(texts: Option<u64>) -> Self {
+        let (template, bar) = match texts {
+            Some(texts) => ("{bar:30} {pos}/{len} {eta} {wide_msg}", ProgressBar::new(texts)),
+            None => ("{spinner} {pos} {wide_msg}", ProgressBar::no_length()),
+        };
+        let style = ProgressStyle::with_template(template);
         Self(style.map_or(bar.clone(), |style| bar.with_style(style)))
     }
 

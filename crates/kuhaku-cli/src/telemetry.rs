@@ -53,7 +53,7 @@ impl Telemetry {
 
     /// The handle for all parts of the command.
     pub(crate) fn runtime(&self, console: &Console) -> Runtime {
-        let runtime = Runtime::builder().announcer(*console);
+        let runtime = Runtime::builder().announcer(console.clone());
         #[cfg(feature = "otlp")]
         if let Some(otlp) = &self.otlp {
             return runtime.metrics(otlp.metrics()).build();

@@ -194,11 +194,78 @@ fn a_batch_keeps_the_order_survives_bad_lines_and_goes_on_where_it_was() {
     assert_eq!(value(&again)["texts"]["skipped"], 1);
     assert_eq!(server.chats().len(), 1);
     assert_eq!(lines(&place, "out.jsonl").len(), 5);
+    // What an earlier run could not complete is not complete now.
+    let kept = order(&place, &Ollama::start(&[&[]]), &batch, b"");
+    assert_eq!(kept.code, 5, "{}", kept.stderr);
+    let texts = json!({"done": 0, "complete": 1, "errors": 3, "skipped": 5});
+    assert_eq!(value(&kept)["texts"], texts);
     // The output of another input is not gone on with.
     place.write("in.jsonl", "\"coffee\"\n");
     let other = order(&place, &Ollama::start(&[&[]]), &batch, b"");
     assert_eq!((other.code, &value(&other)["error"]["code"]), (1, &json!("extract.batch")));
     assert_eq!(lines(&place, "out.jsonl").len(), 5);
+}
+
+#[test]
+fn a_batch_reads_what_can_be_read_only_once() {
+    let place = Place::new();
+    let server = Ollama::start(&[&[THREE, THREE]]);
+    let batch = ["--jsonl", "/dev/stdin", "--out", "out.jsonl", "--concurrency", "1"];
+    let ran = order(&place, &server, &batch, b"\xef\xbb\xbf\"3 tea\"\n\"3 boxes of tea\"\n");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.stdout, "2 done: 2 complete, 0 in error\n");
+    assert_eq!(lines(&place, "out.jsonl").len(), 2);
+}
+
+#[test]
+fn a_batch_never_writes_over_its_input_or_into_what_is_no_file() {
+    let place = Place::new();
+    place.write("in.jsonl", "\"3 tea\"");
+    std::os::unix::fs::symlink("in.jsonl", place.path().join("soft")).unwrap();
+    std::fs::hard_link(place.path().join("in.jsonl"), place.path().join("hard")).unwrap();
+    let cases = [
+        ("in.jsonl", "that --out names"),
+        ("./in.jsonl", "that --out names"),
+        ("soft", "that --out names"),
+        ("hard", "that --out names"),
+        ("/dev/zero", "no regular file"),
+        (".", "no regular file"),
+    ];
+    for (out, says) in cases {
+        let server = Ollama::start(&[&[]]);
+        let ran = order(&place, &server, &["--jsonl", "in.jsonl", "--out", out], b"");
+        assert_eq!(ran.code, 1, "{out}: {}", ran.stderr);
+        assert!(ran.stderr.contains(says), "{out}: {}", ran.stderr);
+        let kept = std::fs::read_to_string(place.path().join("in.jsonl")).unwrap();
+        assert_eq!(kept, "\"3 tea\"", "{out}");
+    }
+}
+
+/// A closed pipe is no error, a full disk is one.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_result_that_cannot_be_written_is_an_error() {
+    let place = Place::new();
+    for (arguments, variant) in [
+        (&["extract", "product", "--json", "--", "tea"][..], "a result"),
+        (&["extract", "product", "--", "tea"], "lines"),
+        (&["--help"], "help"),
+    ] {
+        let server = Ollama::start(&[&[r#"{"data": {"product": "tea"}}"#]]);
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = place.command();
+        server.serve(&mut command).args(arguments).stdin(Stdio::null()).stdout(full);
+        let ran = ran(command.stderr(Stdio::piped()).output().unwrap());
+        assert_eq!(ran.code, 1, "{variant}: {}", ran.stderr);
+        assert!(ran.stderr.contains("cannot write to standard output"), "{}", ran.stderr);
+    }
+    let server = Ollama::start(&[&[r#"{"data": {"product": "tea"}}"#]]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = place.command();
+    server.serve(&mut command).args(["extract", "product", "--", "tea"]).stdin(Stdio::null());
+    let closed = ran(command.stdout(writer).stderr(Stdio::piped()).output().unwrap());
+    assert_eq!(closed.code, 0, "{}", closed.stderr);
 }
 
 #[test]
@@ -344,12 +411,15 @@ fn each_bad_input_says_what_is_wrong_and_what_to_do_next() {
         r#"{"type": "object", "properties": {"a": {"pattern": "(a{1000}){1000}"}}}"#,
     );
     place.write("prior.json", "tea");
-    let cases: [(&[&str], i32, &str); 19] = [
+    let cases: [(&[&str], i32, &str); 22] = [
         (&["extract", "--", "tea"], 2, "FIELD"),
         (&["extract", "a:float", "--", "tea"], 2, "text, number"),
         (&["extract", "tea please"], 2, "after --"),
         (&["extract", "a", "--schema", "list.json", "--", "tea"], 2, "cannot be used with"),
         (&["extract", "a", "--jsonl", "in.jsonl"], 2, "--out"),
+        (&["extract", "a", "--out", "o", "--", "tea"], 2, "--out"),
+        (&["extract", "a", "--concurrency", "2", "--", "tea"], 2, "--concurrency"),
+        (&["extract", "a", "--out", "o", "--file", "huge.txt"], 2, "--out"),
         (&["extract", "a", "--chat", "--preview"], 2, "cannot be used with"),
         (&["extract", "a", "a", "--", "tea"], 1, "extract.schema"),
         (&["extract", "a", "--file", "latin1.txt"], 1, "not UTF-8 from byte 2"),

@@ -46,11 +46,17 @@ pub(crate) async fn run(args: &ExtractArgs, context: &Context<'_>) -> Result<Exi
     let request = request(args, longest)?;
     // Before any model is chosen: a file that is not there needs none.
     let text = first_text(args, longest).await?;
-    let batch = args.jsonl.as_deref().map(|path| lines(path, most)).transpose()?;
+    let batch = match (&args.jsonl, &args.out) {
+        (Some(path), Some(out)) => {
+            let (lines, count) = lines(path, out, most)?;
+            Some((lines, count, out))
+        }
+        _ => None,
+    };
     let extractor = choice.builder(schema).await?.build()?;
     let work = Work { args, console: context.console, extractor, longest };
     let outcome = match (batch, text) {
-        (Some((lines, count)), _) => work.batch(lines, count).await,
+        (Some((lines, count, out)), _) => work.batch(lines, count, out).await,
         (None, Some(text)) if args.preview => work.preview(with_text(request, text)).await,
         (None, Some(text)) if !args.chat => work.one(with_text(request, text)).await,
         (None, text) => conversation::hold(&work, request, text).await,
@@ -117,9 +123,10 @@ async fn first_text(args: &ExtractArgs, longest: Limit) -> Result<Option<String>
 /// The lines of a batch. In JSON a byte of text may take six.
 fn lines(
     path: &Path,
+    out: &Path,
     longest: usize,
-) -> Result<(impl Iterator<Item = std::io::Result<String>> + use<>, u64)> {
-    input::lines(path, longest.saturating_mul(6).saturating_add(64 << 10))
+) -> Result<(impl Iterator<Item = std::io::Result<String>> + use<>, Option<u64>)> {
+    input::lines(path, out, longest.saturating_mul(6).saturating_add(64 << 10))
 }
 
 impl Work<'_> {
@@ -161,9 +168,9 @@ impl Work<'_> {
     async fn batch(
         &self,
         lines: impl Iterator<Item = std::io::Result<String>>,
-        count: u64,
+        count: Option<u64>,
+        out: &Path,
     ) -> Result<Exit> {
-        let Some(out) = &self.args.out else { return Ok(Exit::Usage) };
         let bar = Texts::new(count);
         let at = bar.clone();
         let mut batch = self.extractor.batch().progress(move |progress| at.at(progress));
@@ -185,11 +192,11 @@ impl Work<'_> {
             self.console.value(&json!({"version": 1, "texts": texts}));
         } else {
             let earlier =
-                if skipped > 0 { format!(", {skipped} done before") } else { String::new() };
+                if skipped > 0 { format!(" and {skipped} done before") } else { String::new() };
             self.console
-                .line(format!("{done} done: {complete} complete, {errors} in error{earlier}"));
+                .line(format!("{done} done{earlier}: {complete} complete, {errors} in error"));
         }
-        Ok(if complete == done { Exit::Done } else { Exit::Partial })
+        Ok(if complete == done.saturating_add(skipped) { Exit::Done } else { Exit::Partial })
     }
 
     /// The values of a result, a line each; with `--json` all of it.
