@@ -43,6 +43,15 @@ impl FieldArg {
         if name.contains(char::is_whitespace) {
             return Err("a text comes after --, and a description after =".into());
         }
+        if let Some(name) = name.strip_suffix("[]") {
+            return Err(format!("a list is {name}:text[], or another kind before []"));
+        }
+        if name.contains(['[', ']', '|']) {
+            return Err("a kind comes after :, as in tags:text[] or size:small|large".into());
+        }
+        if name.contains(char::is_control) {
+            return Err("a name has no control characters".into());
+        }
         if description.as_deref() == Some("") {
             return Err("write its description after =, or leave = out".into());
         }
@@ -114,6 +123,11 @@ mod tests {
             (":text", "a name"),
             ("?", "a name"),
             ("tea please", "after --"),
+            ("tags[]", "tags:text[]"),
+            ("small|large", "size:small|large"),
+            ("a[", "tags:text[]"),
+            ("a\u{1b}[2J", "after :"),
+            ("a\u{7}", "control characters"),
             ("a:float", "text, number"),
             ("a:", "text, number"),
             ("a:x|", "text, number"),

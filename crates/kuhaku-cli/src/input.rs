@@ -98,18 +98,24 @@ pub(crate) async fn all(most: Limit) -> Result<String> {
     apart(move || text(stdin().lock(), tried, most)).await.unwrap_or_else(|| Ok(String::new()))
 }
 
-/// The next line of standard input; none at its end. On such a thread as well.
+/// The next line of standard input; none at its end. On such a thread as well. A line that is too long
+/// or not UTF-8 is an error within, and the next can be read.
 ///
 /// # Errors
-/// As for [`file`].
-pub(crate) async fn line(most: Limit) -> Result<Option<String>> {
+/// `core.invalid_input` when nothing can be read.
+pub(crate) async fn line(most: Limit) -> Result<Option<Result<String>>> {
     let tried = "read a line of standard input";
     let read = move || {
         let mut bytes = Vec::new();
         let limit = u64::try_from(most.bytes).unwrap_or(u64::MAX).saturating_add(1);
-        let read = stdin().lock().take(limit).read_until(b'\n', &mut bytes);
+        let mut input = stdin().lock();
+        let read = (&mut input).take(limit).read_until(b'\n', &mut bytes);
+        let read = read.and_then(|_| match bytes.len() > most.bytes && !bytes.ends_with(b"\n") {
+            true => input.skip_until(b'\n').map(drop),
+            false => Ok(()),
+        });
         read.map_err(|source| unreadable(tried, source))?;
-        if bytes.is_empty() { Ok(None) } else { decoded(bytes, tried, most).map(Some) }
+        Ok((!bytes.is_empty()).then(|| decoded(bytes, tried, most)))
     };
     apart(read).await.unwrap_or(Ok(None))
 }

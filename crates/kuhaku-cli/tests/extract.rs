@@ -362,6 +362,36 @@ fn a_value_without_evidence_makes_the_result_invalid_or_is_asked_for() {
     assert_eq!((dropped.code, dropped.stdout.contains("quantity")), (3, false));
 }
 
+/// Spec 5.1: what the schema does not name is no part of the value; what failed is not printed.
+#[test]
+fn values_that_nobody_asked_for_or_that_were_refused_are_not_printed() {
+    let place = Place::new();
+    let more = r#"{"data": {"product": "tea", "quantity": 3, "password": "hunter2"}}"#;
+    let many = r#"{"data": {"product": "tea", "quantity": "many"}}"#;
+    let server = Ollama::start(&[&[more], &[more], &[many, many]]);
+    let ran = order(&place, &server, &["--", "3 tea"], b"");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "product: tea\nquantity: 3\n"));
+    let json = value(&order(&place, &server, &["--json", "--", "3 tea"], b""));
+    assert_eq!(json["value"], json!({"product": "tea", "quantity": 3}));
+    assert_eq!((&json["state"], &json["data"]["password"]), (&json["value"], &json!("hunter2")));
+    let failed = order(&place, &server, &["--", "many tea"], b"");
+    assert_eq!((failed.code, failed.stdout.as_str()), (1, ""), "{}", failed.stderr);
+}
+
+#[test]
+fn a_line_that_cannot_be_read_does_not_end_a_conversation() {
+    let place = Place::new();
+    let server = Ollama::start(&[&[THREE]]);
+    let mut input = b"th\xe9\n".to_vec();
+    input.extend(vec![b'a'; (1 << 20) + 10]);
+    input.extend(b"\n3 boxes of tea\n");
+    let ran = order(&place, &server, &["--chat"], &input);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "product: tea\nquantity: 3\n"));
+    assert!(ran.stderr.contains("not UTF-8 from byte 2"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("longer than 1048576 bytes"), "{}", ran.stderr);
+    assert_eq!(server.chats().len(), 1);
+}
+
 /// Text of a model cannot steer the terminal, in whatever field it comes.
 #[test]
 fn values_are_shown_without_what_steers_a_terminal() {
@@ -411,7 +441,10 @@ fn each_bad_input_says_what_is_wrong_and_what_to_do_next() {
         r#"{"type": "object", "properties": {"a": {"pattern": "(a{1000}){1000}"}}}"#,
     );
     place.write("prior.json", "tea");
-    let cases: [(&[&str], i32, &str); 22] = [
+    place.write("error.json", r#"{"error": {"code": "x"}, "version": 1}"#);
+    place.write("other.json", r#"{"color": "red"}"#);
+    place.write("wrong.json", r#"{"a": 5}"#);
+    let cases: [(&[&str], i32, &str); 26] = [
         (&["extract", "--", "tea"], 2, "FIELD"),
         (&["extract", "a:float", "--", "tea"], 2, "text, number"),
         (&["extract", "tea please"], 2, "after --"),
@@ -421,7 +454,11 @@ fn each_bad_input_says_what_is_wrong_and_what_to_do_next() {
         (&["extract", "a", "--concurrency", "2", "--", "tea"], 2, "--concurrency"),
         (&["extract", "a", "--out", "o", "--file", "huge.txt"], 2, "--out"),
         (&["extract", "a", "--chat", "--preview"], 2, "cannot be used with"),
-        (&["extract", "a", "a", "--", "tea"], 1, "extract.schema"),
+        (&["extract", "a", "a", "--", "tea"], 2, "`a`"),
+        (&["extract", "tags[]", "--", "tea"], 2, "tags:text[]"),
+        (&["extract", "a", "--prior", "error.json", "--", "tea"], 1, "the error of a request"),
+        (&["extract", "a", "--prior", "other.json", "--", "tea"], 1, "lacks: /color"),
+        (&["extract", "a", "--prior", "wrong.json", "--", "tea"], 1, "the value at `/a`"),
         (&["extract", "a", "--file", "latin1.txt"], 1, "not UTF-8 from byte 2"),
         (&["extract", "a", "--file", "gone.txt"], 1, "there is no such file"),
         (&["extract", "a", "--file", "folder"], 1, "it is a folder"),

@@ -20,8 +20,13 @@ pub(super) async fn hold(
             None => {
                 work.console.prompt("> ");
                 match input::line(work.longest).await? {
-                    Some(line) if line.trim().is_empty() => continue,
-                    Some(line) => line.trim_end_matches(['\r', '\n']).to_owned(),
+                    Some(Err(error)) => {
+                        work.console.error(&error);
+                        work.console.note("please say it again");
+                        continue;
+                    }
+                    Some(Ok(line)) if line.trim().is_empty() => continue,
+                    Some(Ok(line)) => line.trim_end_matches(['\r', '\n']).to_owned(),
                     None => break,
                 }
             }

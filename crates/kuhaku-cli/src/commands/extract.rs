@@ -4,8 +4,9 @@ use std::io::{IsTerminal as _, stdin};
 use std::path::Path;
 use std::time::Duration;
 
+use clap::CommandFactory as _;
 use kuhaku::core::{Error, ErrorKind};
-use kuhaku::extract::{Grounding, Preview};
+use kuhaku::extract::{Coercion, Grounding, Preview};
 use kuhaku::{
     ExtractRequest, Extraction, ExtractionStatus, Extractor, ExtractorChoice, Prior, Result,
     Schema, one_line,
@@ -13,7 +14,7 @@ use kuhaku::{
 use serde_json::{Value, json};
 
 use super::conversation;
-use crate::args::ExtractArgs;
+use crate::args::{Args, ExtractArgs};
 use crate::console::{Console, Line};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -34,7 +35,15 @@ pub(super) struct Work<'a> {
 }
 
 pub(crate) async fn run(args: &ExtractArgs, context: &Context<'_>) -> Result<Exit> {
-    let schema = schema(args)?;
+    let schema = match schema(args) {
+        // Fields that stand there twice, and the like: what was typed is wrong.
+        Err(error) if args.schema.is_none() => {
+            let wrong = format!("{}\n", error.wrong());
+            let error = Args::command().error(clap::error::ErrorKind::ValueValidation, wrong);
+            return Ok(context.console.usage(&error));
+        }
+        schema => schema?,
+    };
     let mut sources = context.sources.clone();
     if let Some(mode) = &args.evidence {
         sources = sources.set("extraction.evidence", mode.as_str());
@@ -43,7 +52,7 @@ pub(crate) async fn run(args: &ExtractArgs, context: &Context<'_>) -> Result<Exi
         .model(context.choice(&args.model)?);
     let most = choice.settings().max_text_bytes;
     let longest = Limit::text(most);
-    let request = request(args, longest)?;
+    let request = request(args, &schema, longest)?;
     // Before any model is chosen: a file that is not there needs none.
     let text = first_text(args, longest).await?;
     let batch = match (&args.jsonl, &args.out) {
@@ -74,7 +83,7 @@ fn schema(args: &ExtractArgs) -> Result<Schema> {
 }
 
 /// The request without its text.
-fn request(args: &ExtractArgs, longest: Limit) -> Result<ExtractRequest> {
+fn request(args: &ExtractArgs, schema: &Schema, longest: Limit) -> Result<ExtractRequest> {
     let mut request = ExtractRequest::default();
     if let Some(path) = &args.prior {
         let prior = input::file(path, "what is known", Limit::json())?;
@@ -84,8 +93,9 @@ fn request(args: &ExtractArgs, longest: Limit) -> Result<ExtractRequest> {
             Error::new(ErrorKind::InvalidInput, tried, format!("it is no JSON from {place}"))
                 .next("give a result that `kuhaku extract --json` printed, or an object of values")
         })?;
-        let result = serde_json::from_value::<Extraction>(prior.clone());
-        request = request.prior(result.map_or(Prior::Data(prior), Prior::from));
+        let prior = Prior::from(prior);
+        fitting(schema, &prior, path)?;
+        request = request.prior(prior);
     }
     if let Some(path) = &args.reference {
         let text = input::file(path, "the reference", longest)?;
@@ -99,6 +109,24 @@ fn request(args: &ExtractArgs, longest: Limit) -> Result<ExtractRequest> {
         request = request.trace_id(id.clone());
     }
     Ok(request)
+}
+
+/// What does not fit is left out of a conversation, but whoever names a file shall know of it.
+fn fitting(schema: &Schema, prior: &Prior, path: &Path) -> Result<()> {
+    let values = match prior {
+        Prior::Result(result) => result.state.as_ref(),
+        Prior::Data(values) => Some(values),
+        _ => None,
+    };
+    let Some(values) = values else { return Ok(()) };
+    let checked = schema.check(values, &Coercion::lenient());
+    let Some(problem) = checked.problems.first() else { return Ok(()) };
+    let place = one_line(&problem.path, 80);
+    let wrong = format!("the value at `{place}` {}", problem.message);
+    let tried = format!("go on from what is known in `{}`", path.display());
+    Err(Error::new(ErrorKind::InvalidInput, tried, wrong)
+        .next("correct the value, or leave it out and be asked for it")
+        .into())
 }
 
 pub(super) fn with_text(mut request: ExtractRequest, text: String) -> ExtractRequest {
@@ -199,12 +227,21 @@ impl Work<'_> {
         Ok(if complete == done.saturating_add(skipped) { Exit::Done } else { Exit::Partial })
     }
 
-    /// The values of a result, a line each; with `--json` all of it.
+    /// The values of a result that the schema names, a line each; with `--json` all of it. Of one
+    /// that failed none: they are what was refused.
     pub(super) fn show(&self, result: &Extraction) {
         if self.console.json() {
             return self.console.value(result);
         }
-        let Some(Value::Object(values)) = &result.data else { return };
+        let is_shown = matches!(
+            result.status,
+            ExtractionStatus::Complete
+                | ExtractionStatus::NeedsClarification
+                | ExtractionStatus::Invalid
+        );
+        let data = result.data.as_ref().filter(|_| is_shown);
+        let named = data.map(|data| self.extractor.schema().without_unknown_names(data));
+        let Some(Value::Object(values)) = &named else { return };
         let named = self.args.fields.iter().map(|field| field.name.as_str());
         // In the order of the command line; what a schema file names comes in that of the alphabet.
         let mut names: Vec<&str> = named.filter(|name| values.contains_key(*name)).collect();
