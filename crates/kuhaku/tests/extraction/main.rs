@@ -9,7 +9,7 @@ mod settings;
 
 /// The program of the guide, to the letter.
 mod program {
-    include!("tea_order.rs");
+    include!("tea_order.txt");
 
     pub(super) fn run() -> kuhaku::Result<()> {
         main()
@@ -21,11 +21,11 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use kuhaku::core::{Announcement, Announcer};
-use kuhaku::{ExtractRequest, ExtractorChoice, Fields, Runtime, Schema, Sources};
+use kuhaku::{ExtractorChoice, Fields, Runtime, Schema, Sources};
 use kuhaku_testkit::transcript::{Reply, TranscriptServer};
 use serde_json::json;
 
-const PROGRAM: &str = include_str!("tea_order.rs");
+const PROGRAM: &str = include_str!("tea_order.txt");
 const GUIDE: &str = include_str!("../../../../docs/extraction.md");
 /// Says that this process is the program of the guide.
 const AS_PROGRAM: &str = "EXTRACTION_TEST_AS_PROGRAM";
@@ -170,7 +170,7 @@ fn a_program_without_a_runtime_extracts_streams_and_previews() {
     let order = blocking::Extractor::new(order).unwrap();
     assert!(order.preview("tea please").unwrap().user.contains("tea please"));
     let first = order.extract("tea please").unwrap();
-    let next = ExtractRequest::new("3 boxes").prior(&first);
+    let next = kuhaku::ExtractRequest::new("3 boxes").prior(&first);
     let mut events: Vec<_> = order.extract_stream(next).map(Result::unwrap).collect();
     let Some(ExtractionEvent::End(end)) = events.pop() else { panic!("no end") };
     assert_eq!(end.data, Some(json!({"product": "tea", "quantity": 3})));
