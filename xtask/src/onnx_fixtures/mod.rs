@@ -109,7 +109,7 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(changed)
 }
 
-/// What is not as [`write`] would leave it, as sentences about paths.
+/// What is not as [`write()`] would leave it, as sentences about paths.
 pub(crate) fn stale(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let mut stale = Vec::new();
     for (path, bytes) in files()? {
