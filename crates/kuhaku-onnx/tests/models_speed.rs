@@ -128,7 +128,18 @@ async fn measured_memory_beside_python() {
     assert!(worked as f64 <= python_worked as f64 * 1.1);
 }
 
-/// How late a timer is at worst, and what share of its ticks is later than 5 ms, while `busy` is.
+/// How late a timer is at worst while `work` goes on, and what share of its ticks is over 5 ms late.
+async fn lateness_beside(work: impl Future<Output = ()>) -> (f64, f64) {
+    let busy = Arc::new(AtomicBool::new(true));
+    let timer = tokio::spawn({
+        let busy = Arc::clone(&busy);
+        async move { lateness(&busy).await }
+    });
+    work.await;
+    busy.store(false, Ordering::Relaxed);
+    timer.await.unwrap()
+}
+
 async fn lateness(busy: &AtomicBool) -> (f64, f64) {
     let (mut worst, mut late, mut ticks) = (0.0f64, 0u32, 0u32);
     while busy.load(Ordering::Relaxed) {
@@ -143,31 +154,39 @@ async fn lateness(busy: &AtomicBool) -> (f64, f64) {
 }
 
 /// R12. Beside it the same with as many threads that only count, which no executor can do anything
-/// about.
+/// about; threads that do not spin leave the tasks of others more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn measured_delay_of_a_timer_beside_200_callers() {
-    let Some(embedder) = plain(E5, "model.onnx") else { return };
-    let embedder = Arc::new(embedder);
-    embedder.is_batch_invariant().await.unwrap();
-    let busy = Arc::new(AtomicBool::new(true));
-    let timer = tokio::spawn({
-        let busy = Arc::clone(&busy);
-        async move { lateness(&busy).await }
-    });
-    let callers: Vec<_> = (0..200)
-        .map(|caller| {
-            let embedder = Arc::clone(&embedder);
-            tokio::spawn(async move {
-                let texts = english([10 + caller % 20, 20]);
-                embedder.embed_documents(&parts(&texts)).await.unwrap().len()
-            })
+    let mut shares = Vec::new();
+    for spinning in [true, false] {
+        let Some(builder) = builder(E5, "model.onnx") else { return };
+        let Some(embedder) = open(builder.family(Family::Plain).threads(2).spinning(spinning))
+        else {
+            return;
+        };
+        let embedder = Arc::new(embedder);
+        embedder.is_batch_invariant().await.unwrap();
+        let (worst, late) = lateness_beside(async {
+            let callers: Vec<_> = (0..200)
+                .map(|caller| {
+                    let embedder = Arc::clone(&embedder);
+                    tokio::spawn(async move {
+                        let texts = english([10 + caller % 20, 20]);
+                        embedder.embed_documents(&parts(&texts)).await.unwrap().len()
+                    })
+                })
+                .collect();
+            for caller in callers {
+                assert_eq!(caller.await.unwrap(), 2);
+            }
         })
-        .collect();
-    for caller in callers {
-        assert_eq!(caller.await.unwrap(), 2);
+        .await;
+        println!(
+            "timer, spinning {spinning}: worst {worst:.1} ms, {:.1} % over 5 ms",
+            late * 100.0
+        );
+        shares.push(late);
     }
-    busy.store(false, Ordering::Relaxed);
-    let (worst, late) = timer.await.unwrap();
     let busy = Arc::new(AtomicBool::new(true));
     let counting: Vec<_> = (0..2)
         .map(|_| {
@@ -175,21 +194,15 @@ async fn measured_delay_of_a_timer_beside_200_callers() {
             std::thread::spawn(move || while busy.load(Ordering::Relaxed) {})
         })
         .collect();
-    let timer = tokio::spawn({
-        let busy = Arc::clone(&busy);
-        async move { lateness(&busy).await }
-    });
-    tokio::time::sleep(Duration::from_secs(3)).await;
+    let (worst, late) = lateness_beside(tokio::time::sleep(Duration::from_secs(6))).await;
     busy.store(false, Ordering::Relaxed);
-    let (worst_counting, late_counting) = timer.await.unwrap();
     counting.into_iter().for_each(|thread| thread.join().unwrap());
     println!(
-        "timer: at worst {worst:.1} ms late, {:.1} % of ticks over 5 ms; beside two counting \
-         threads {worst_counting:.1} ms, {:.1} %",
-        late * 100.0,
-        late_counting * 100.0
+        "timer beside two counting threads: worst {worst:.1} ms, {:.1} % over 5 ms",
+        late * 100.0
     );
-    assert!(late <= late_counting.max(0.01), "{late} of the ticks");
+    let most = late.max(0.01);
+    assert!(shares.iter().all(|share| *share <= most), "{shares:?} of the ticks");
 }
 
 #[tokio::test]

@@ -6,11 +6,12 @@ use kuhaku_core::{Section as _, Sources};
 use kuhaku_onnx::{ModelFolder, OnnxEmbedder, OnnxSettings};
 
 /// For every setting, a value that is not its default. A setting without a row fails the test.
-const OTHER_VALUES: [(&str, &str); 6] = [
+const OTHER_VALUES: [(&str, &str); 7] = [
     ("library", "/opt/libonnxruntime.so"),
     ("device", "cpu"),
     ("threads", "3"),
     ("sessions", "2"),
+    ("spinning", "false"),
     ("batch_tokens", "512"),
     ("long_text", "windows"),
 ];

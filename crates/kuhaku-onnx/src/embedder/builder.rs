@@ -10,10 +10,9 @@ use super::OnnxEmbedder;
 use super::family::{Family, Pooling};
 use super::fingerprint::{of_files, with_weights};
 use super::long_text::{LongText, Reading};
-use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::OnnxRuntime;
-use crate::model::{Head, Model, ModelConfig, ModelFolder, Options, unusable};
+use crate::model::{Head, Model, ModelConfig, ModelFolder, Options, option_setters, unusable};
 use crate::settings::OnnxSettings;
 
 /// How an embedder is opened. Made by [`OnnxEmbedder::builder`].
@@ -93,33 +92,9 @@ impl OnnxEmbedderBuilder {
         self
     }
 
-    /// What it runs on. [`Device::Auto`] unless set.
-    pub fn device(mut self, device: Device) -> Self {
-        self.options.device = device;
-        self
-    }
+    option_setters!();
 
-    /// How many batches run at a time. 1 unless set: one batch uses all threads, and each session
-    /// has the weights in memory.
-    pub fn sessions(mut self, sessions: usize) -> Self {
-        self.options.sessions = sessions;
-        self
-    }
-
-    /// Threads of all sessions together. One per core unless set, or when 0.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.options.threads = threads;
-        self
-    }
-
-    /// The most tokens in a batch, those that fill texts up included. 2048 unless set; less needs
-    /// less memory.
-    pub fn batch_tokens(mut self, tokens: usize) -> Self {
-        self.options.batch_tokens = tokens;
-        self
-    }
-
-    /// Takes device, sessions, threads, batches and long texts from settings.
+    /// Takes what is set, long texts included.
     pub fn settings(mut self, settings: &OnnxSettings) -> Self {
         self.options = settings.options();
         self.long_text = settings.long_text;

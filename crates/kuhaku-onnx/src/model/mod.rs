@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 
 pub use folder::ModelFolder;
 pub(crate) use folder::{ModelConfig, unusable};
-pub(crate) use options::Options;
+pub(crate) use options::{Options, option_setters};
 pub(crate) use pooling::Head;
 pub(crate) use session::Session;
 pub(crate) use tokenizer::{Row, TextTokenizer};
@@ -73,7 +73,7 @@ impl Model {
         let threads = options.threads_per_session();
         let mut sessions = Vec::new();
         for _ in 0..options.sessions.max(1) {
-            sessions.push(Session::open(runtime, folder, &config, head, device, threads)?);
+            sessions.push(Session::open(runtime, folder, &config, head, device, options)?);
         }
         let mut width = 0;
         for session in &mut sessions {

@@ -19,13 +19,21 @@ pub(crate) struct Options {
     pub(crate) sessions: usize,
     /// Threads of all sessions together; 0 for one per core.
     pub(crate) threads: usize,
+    /// Whether threads spin for their next piece of work.
+    pub(crate) spinning: bool,
     /// The most tokens in a batch, those that fill rows up included.
     pub(crate) batch_tokens: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { device: Device::Auto, sessions: 1, threads: 0, batch_tokens: BATCH_TOKENS }
+        Self {
+            device: Device::Auto,
+            sessions: 1,
+            threads: 0,
+            spinning: true,
+            batch_tokens: BATCH_TOKENS,
+        }
     }
 }
 
@@ -36,3 +44,42 @@ impl Options {
         (threads.min(MOST_THREADS) / self.sessions.max(1)).max(1)
     }
 }
+
+/// The setters that the builders of all models have, over a field `options`.
+macro_rules! option_setters {
+    () => {
+        /// What it runs on; by default [`Device::Auto`](crate::Device::Auto), the best that there is.
+        pub fn device(mut self, device: $crate::Device) -> Self {
+            self.options.device = device;
+            self
+        }
+
+        /// How many batches run at a time, from 1; by default 1, since one batch uses all threads.
+        /// Each has the weights in memory.
+        pub fn sessions(mut self, sessions: usize) -> Self {
+            self.options.sessions = sessions;
+            self
+        }
+
+        /// Threads of all sessions together; 0, the default, for one per core.
+        pub fn threads(mut self, threads: usize) -> Self {
+            self.options.threads = threads;
+            self
+        }
+
+        /// Whether threads spin while they wait for their next piece of a batch; they do by default.
+        /// Without it a query takes up to twice as long, and other tasks on the same cores wait less.
+        pub fn spinning(mut self, spinning: bool) -> Self {
+            self.options.spinning = spinning;
+            self
+        }
+
+        /// The most tokens in a batch, those that fill rows up included; by default 2048. Less needs
+        /// less memory.
+        pub fn batch_tokens(mut self, tokens: usize) -> Self {
+            self.options.batch_tokens = tokens;
+            self
+        }
+    };
+}
+pub(crate) use option_setters;

@@ -6,6 +6,7 @@ use ort::session::{RunOptions, SessionInputValue, builder::GraphOptimizationLeve
 use ort::value::{Outlet, TensorElementType, TensorRef};
 
 use super::folder::{ModelConfig, ModelFolder, unusable};
+use super::options::Options;
 use super::pooling::Head;
 use super::tokenizer::Row;
 use crate::device::Device;
@@ -40,7 +41,7 @@ impl Session {
         config: &ModelConfig,
         head: Head,
         device: Device,
-        threads: usize,
+        options: &Options,
     ) -> Result<Self> {
         let path = folder.model_file();
         if !path.is_file() {
@@ -54,7 +55,8 @@ impl Session {
             ort::session::Session::builder(runtime.environment())?
                 .with_execution_providers([device.provider()])?
                 .with_optimization_level(GraphOptimizationLevel::All)?
-                .with_intra_threads(threads)?
+                .with_intra_threads(options.threads_per_session())?
+                .with_intra_op_spinning(options.spinning)?
                 .with_inter_threads(1)?
                 .with_log_level(ort::logging::LogLevel::Warning)?
                 .commit_from_file(path)

@@ -4,10 +4,9 @@ use kuhaku_core::Runtime;
 
 use super::OnnxReranker;
 use super::pairs::LongPassage;
-use crate::device::Device;
 use crate::error::Result;
 use crate::library::OnnxRuntime;
-use crate::model::{Head, Model, ModelFolder, Options, unusable};
+use crate::model::{Head, Model, ModelFolder, Options, option_setters, unusable};
 use crate::settings::OnnxSettings;
 
 /// How a reranker is opened. Made by [`OnnxReranker::builder`].
@@ -38,31 +37,9 @@ impl OnnxRerankerBuilder {
         self
     }
 
-    /// What it runs on; by default the best that is there.
-    pub fn device(mut self, device: Device) -> Self {
-        self.options.device = device;
-        self
-    }
+    option_setters!();
 
-    /// How many batches run at a time, from 1; by default 1. Each has the weights in memory.
-    pub fn sessions(mut self, sessions: usize) -> Self {
-        self.options.sessions = sessions;
-        self
-    }
-
-    /// Threads of all sessions together; 0, the default, for one per core.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.options.threads = threads;
-        self
-    }
-
-    /// The most tokens in a batch, those that fill rows up included; by default 2048.
-    pub fn batch_tokens(mut self, tokens: usize) -> Self {
-        self.options.batch_tokens = tokens;
-        self
-    }
-
-    /// Takes device, sessions, threads and batches from settings.
+    /// Takes what is set.
     pub fn settings(mut self, settings: &OnnxSettings) -> Self {
         self.options = settings.options();
         self

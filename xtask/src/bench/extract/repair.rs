@@ -61,7 +61,7 @@ pub(super) fn run(folder: &Path, report: &mut Report) -> Result<Value> {
     report.sections.push(Section {
         heading: "Broken replies (json-repair, plain options)".into(),
         text:
-            "A reply counts as cut off when it opens more braces or brackets than it closes. One \
+            "A reply counts as cut off when it opens more braces and brackets than it closes. One \
                that is said to be cut off and has an odd number of quotes may be either."
                 .into(),
         columns: ["whole replies read as expected", "cut off and said so", "either"]
@@ -89,8 +89,8 @@ fn read(text: &str) -> std::result::Result<Parsed, Unparsed> {
 }
 
 fn is_cut_off(text: &str) -> bool {
-    let count = |sign: char| text.matches(sign).count();
-    count('{') > count('}') || count('[') > count(']')
+    // A list that ends with a brace is a slip in a whole reply, so both kinds count together.
+    text.matches(['{', '[']).count() > text.matches(['}', ']']).count()
 }
 
 /// Equal, a number by its value.
