@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use kuhaku_core::{Masker, PiiMasker, Scope};
 use kuhaku_index::{Bm25, ChunkIndex, IdKey, MemoryIndex};
 use kuhaku_rag::{
-    AskRequest, Hit, Ingestor, RagEngine, RagSettings, Result, RetrievalRequest, Retriever,
+    AskRequest, Ingestor, RagEngine, RagSettings, Result, Retrieval, RetrievalRequest, Retriever,
     SparseRetriever, TextDocument,
 };
 
@@ -21,7 +21,7 @@ struct TitlesFirst(SparseRetriever);
 
 #[async_trait]
 impl Retriever for TitlesFirst {
-    async fn retrieve(&self, request: &RetrievalRequest) -> Result<Vec<Hit>> {
+    async fn retrieve(&self, request: &RetrievalRequest) -> Result<Retrieval> {
         // The request's reader carries the scope: there is no other way to the index.
         self.0.retrieve(request).await
     }

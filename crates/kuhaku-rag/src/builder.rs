@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use kuhaku_core::{
-    AuditLog, InjectionGuard, LlmProvider, Masker, PiiMasker, Runtime, Section as _,
+    AuditLog, Embedder, InjectionGuard, LlmProvider, Masker, PiiMasker, Reranker, Runtime,
+    Section as _, TextClassifier,
 };
 use kuhaku_index::ChunkIndex;
 
@@ -11,7 +12,8 @@ use crate::engine::RagEngine;
 use crate::error::{Adopt as _, Result};
 use crate::messages::Messages;
 use crate::prompt::Prompt;
-use crate::retrieve::{Retriever, SparseRetriever};
+use crate::retrieval::{behind, retriever};
+use crate::retrieve::Retriever;
 use crate::settings::{ModelSettings, RagSettings};
 use crate::withheld::Afterwards;
 
@@ -21,6 +23,9 @@ use crate::withheld::Afterwards;
 pub struct RagEngineBuilder {
     index: Arc<dyn ChunkIndex>,
     retriever: Option<Arc<dyn Retriever>>,
+    embedder: Option<Arc<dyn Embedder>>,
+    reranker: Option<Arc<dyn Reranker>>,
+    classifier: Option<Arc<dyn TextClassifier>>,
     model: Option<Arc<dyn LlmProvider>>,
     masker: Arc<dyn Masker>,
     settings: RagSettings,
@@ -37,6 +42,9 @@ impl RagEngineBuilder {
         Self {
             index,
             retriever: None,
+            embedder: None,
+            reranker: None,
+            classifier: None,
             model: None,
             masker: Arc::new(PiiMasker::new()),
             settings: RagSettings::default(),
@@ -49,9 +57,30 @@ impl RagEngineBuilder {
         }
     }
 
-    /// Finds chunks another way. The engine checks the scope again on whatever it returns.
+    /// Finds chunks another way. The engine checks the scope again on whatever it returns, before a
+    /// reranker or a classifier reads it.
     pub fn retriever(mut self, retriever: impl Retriever + 'static) -> Self {
         self.retriever = Some(Arc::new(retriever));
+        self
+    }
+
+    /// Embeds questions, for dense and hybrid retrieval. It must be the embedder of the index.
+    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedder = Some(embedder);
+        self
+    }
+
+    /// Judges the best chunks again, whatever `rag.rerank_enabled` says. When it fails or takes too
+    /// long, the order stays and the answer says so.
+    pub fn reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.reranker = Some(reranker);
+        self
+    }
+
+    /// Holds chunks back that look like injections to a classifier; the next best take their places.
+    /// When it fails, so does the request.
+    pub fn classifier(mut self, classifier: Arc<dyn TextClassifier>) -> Self {
+        self.classifier = Some(classifier);
         self
     }
 
@@ -116,12 +145,17 @@ impl RagEngineBuilder {
     /// The finished engine.
     ///
     /// # Errors
-    /// `core.invalid_settings` listing every setting that is out of range.
+    /// `core.invalid_settings` listing every setting that is out of range, or when `rag.retrieval` is
+    /// `dense` or `hybrid` without an embedder; `core.invalid_input` for a classifier that has no
+    /// label for injections.
     pub fn build(self) -> Result<RagEngine> {
         self.settings.validate().adopt()?;
         self.model_settings.validate().adopt()?;
-        let retriever =
-            self.retriever.unwrap_or_else(|| Arc::new(SparseRetriever::new(self.settings.bm25())));
+        let retriever = match self.retriever {
+            Some(retriever) => retriever,
+            None => retriever(&self.settings, self.embedder, &self.runtime)?,
+        };
+        let retriever = behind(retriever, &self.settings, self.reranker, self.classifier)?;
         Ok(RagEngine {
             index: self.index,
             retriever,

@@ -1,6 +1,5 @@
 //! The pipeline from a question to an answer.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,8 +12,8 @@ use crate::answer::{
 };
 use crate::builder::RagEngineBuilder;
 use crate::citation::{citations, tag};
-use crate::diversity::diversify;
 use crate::error::{Adopt as _, Result};
+use crate::evidence::Evidence;
 use crate::extract::extract;
 use crate::generate::{Call, Written};
 use crate::limit::Limit;
@@ -25,7 +24,7 @@ use crate::question::Question;
 use crate::record::RequestRecord;
 use crate::redactions;
 use crate::request::AskRequest;
-use crate::retrieve::{Hit, RetrievalRequest, Retriever};
+use crate::retrieve::{Hit, Retrieval, RetrievalRequest, Retriever};
 use crate::settings::{ModelSettings, RagSettings};
 use crate::streaming::Outlet;
 use crate::withheld::{Afterwards, Withheld};
@@ -68,9 +67,17 @@ enum Stop {
 }
 
 /// What was found for a question.
-struct Retrieval {
+struct Findings {
     question: Question,
     hits: Vec<Weighed>,
+    skipped: Vec<Skipped>,
+}
+
+/// Where and until when to look.
+struct Search<'a> {
+    reader: &'a Arc<dyn ChunkReader>,
+    filter: Filter,
+    limit: Limit,
 }
 
 /// A hit with the share of the question that it holds.
@@ -121,14 +128,20 @@ impl RagEngine {
             record.reason("nothing_visible");
             return Ok(plain(asked, Mode::Empty, &messages.nothing_visible));
         }
-        let found = limit.of(self.retrieve(request, asked, filter, &reader, record)).await?;
+        let search = Search { reader: &reader, filter, limit };
+        let found = limit.of(self.retrieve(request, asked, search, record)).await?;
         let mut answer = plain(asked, Mode::Abstained, &messages.no_match);
         answer.timings.retrieve = record.begun().elapsed();
         let retrieved = |weighed: &Weighed| Retrieved::new(&weighed.hit, weighed.coverage);
         answer.retrieved = found.hits.iter().map(retrieved).collect();
-        let threshold = self.settings.rag_confidence_threshold;
-        let evidence: Vec<&Hit> =
-            found.hits.iter().filter(|w| w.coverage >= threshold).map(|w| &w.hit).collect();
+        answer.skipped = found.skipped;
+        let is_evidence = Evidence::new(&self.settings);
+        let evidence: Vec<&Hit> = found
+            .hits
+            .iter()
+            .filter(|weighed| is_evidence.is(&weighed.hit, weighed.coverage))
+            .map(|weighed| &weighed.hit)
+            .collect();
         if evidence.is_empty() {
             record.reason(if found.hits.is_empty() { "no_hits" } else { "low_coverage" });
             return Ok(answer);
@@ -174,9 +187,11 @@ impl RagEngine {
                 let limit = Limit::new(record.begun(), self.settings.request_timeout_seconds);
                 let finding = async {
                     let reader = self.index.reader(&request.scope).await.adopt()?;
-                    self.retrieve(request, &asked, filter, &reader, record).await
+                    let search = Search { reader: &reader, filter, limit };
+                    self.retrieve(request, &asked, search, record).await
                 };
-                hits = limit.of(finding).await?.hits;
+                let found = limit.of(finding).await?;
+                (hits, skipped) = (found.hits, found.skipped);
                 if hits.is_empty() {
                     record.reason("no_hits");
                 }
@@ -264,42 +279,37 @@ impl RagEngine {
         &self,
         request: &AskRequest,
         asked: &Asked,
-        filter: Filter,
-        reader: &Arc<dyn ChunkReader>,
+        search: Search<'_>,
         record: &mut RequestRecord,
-    ) -> Result<Retrieval> {
-        let finding = self.weigh(request, asked, filter, reader, record);
+    ) -> Result<Findings> {
+        let finding = self.weigh(request, asked, search, record);
         observed::retrieve(&self.runtime).run(finding).await
     }
 
-    /// Found in scope, checked again, made diverse, cut, weighed.
+    /// Found in scope, checked again, put in order, cut, weighed.
     async fn weigh(
         &self,
         request: &AskRequest,
         asked: &Asked,
-        filter: Filter,
-        reader: &Arc<dyn ChunkReader>,
+        Search { reader, filter, limit }: Search<'_>,
         record: &mut RequestRecord,
-    ) -> Result<Retrieval> {
+    ) -> Result<Findings> {
         let top_k = request.top_k.unwrap_or(self.settings.top_k);
-        let pool = self.settings.rerank_candidates.max(top_k);
-        let retrieval =
-            RetrievalRequest::new(asked.question.as_str(), reader.clone(), pool).filter(filter);
-        let mut hits = self.retriever.retrieve(&retrieval).await?;
-        // A custom retriever may have other ways to chunks than the reader (R4).
-        hits.retain(|hit| request.scope.sees(&hit.chunk.tags));
-        let mut seen = HashSet::new();
-        hits.retain(|hit| seen.insert(hit.chunk.id.clone()));
-        let hits = diversify(hits, self.settings.max_chunks_per_document, top_k);
+        let retrieval = RetrievalRequest::new(asked.question.as_str(), reader.clone(), top_k)
+            .filter(filter)
+            .deadline(limit.deadline());
+        let found = self.retriever.retrieve(&retrieval).await?;
+        let Retrieval { hits, skipped, held_back } = found;
         record.found(hits.iter(), record.begun().elapsed());
         Span::current().record("kuhaku.hits", hits.len());
+        Span::current().record("kuhaku.held_back", held_back);
         let question = Question::read(&asked.question, reader.as_ref()).await?;
         let weigh = |hit: Hit| {
             let coverage = question.coverage_of(&hit.chunk, reader.analyzer());
             Weighed { hit, coverage }
         };
         let hits = hits.into_iter().map(weigh).collect();
-        Ok(Retrieval { question, hits })
+        Ok(Findings { question, hits, skipped })
     }
 
     /// Puts a text into an answer, with its sources and its verified citations.

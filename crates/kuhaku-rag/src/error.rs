@@ -71,3 +71,11 @@ impl<T> Adopt<T> for Result<T, kuhaku_core::AuditError> {
         self.map_err(|error| error.map_kind(ErrorKind::Audit))
     }
 }
+
+/// An error about what a caller gave.
+pub(crate) fn invalid_input(
+    tried: &'static str,
+    wrong: impl Into<std::borrow::Cow<'static, str>>,
+) -> Error {
+    Error::new(ErrorKind::Core(kuhaku_core::ErrorKind::InvalidInput), tried, wrong)
+}

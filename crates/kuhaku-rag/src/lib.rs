@@ -38,12 +38,16 @@
 //! | questions and searches | [`RagEngine`], [`AskRequest`] |
 //! | what comes back | [`Answer`], [`Mode`], [`SearchAnswer`], [`Source`], [`Citation`] |
 //! | the same piece by piece | [`AnswerStream`], [`AnswerEvent`] |
-//! | another way to find chunks | [`Retriever`], [`RetrievalRequest`], [`Hit`] |
+//! | ways to find chunks | [`SparseRetriever`], [`DenseRetriever`], [`HybridRetriever`] |
+//! | stages behind them | [`RerankRetriever`], [`MmrRetriever`], [`DiverseRetriever`], [`GuardedRetriever`] |
+//! | one ranking of several | [`Fuser`], [`Fusion`], [`Ranking`] |
+//! | another way to find chunks | [`Retriever`], [`RetrievalRequest`], [`Retrieval`], [`Hit`] |
 //! | the application's words | [`Prompt`], [`Messages`] |
 //! | settings | [`RagSettings`], [`ModelSettings`] |
 //!
 //! How a question becomes an answer: masked, screened, read within the scope, retrieved, checked
-//! against the scope again, weighed by the share of the question that each chunk holds, written by a
+//! against the scope again, by choice reranked, made diverse and guarded, weighed by absolute signals
+//! (the share of the question that a chunk holds, its cosine, its reranker's probability), written by a
 //! model from fenced sources or put together from their sentences, citations verified, masked once more.
 //!
 //! # Invariants
@@ -55,7 +59,8 @@
 //!   passed what the whole passes.
 //! - R8: with an audit log, every question and search leaves one record, however it ends.
 //! - R12: `request_timeout_seconds` ends a request; dropping one ends the call of its model.
-//! - R9: raw signals stand on every hit; abstention is decided on coverage, which is absolute.
+//! - R9: raw signals stand on every hit; abstention is decided on absolute signals, never on fused
+//!   scores.
 //! - Ingesting a document again never widens who may see it by accident ([`TagRule`]).
 
 mod answer;
@@ -65,12 +70,14 @@ mod citation;
 mod diversity;
 mod engine;
 mod error;
+mod evidence;
 mod extract;
 mod generate;
 mod ingest;
 mod limit;
 mod location;
 mod messages;
+mod named;
 mod observed;
 mod pieces;
 mod prompt;
@@ -78,6 +85,7 @@ mod question;
 mod record;
 mod redactions;
 mod request;
+mod retrieval;
 mod retrieve;
 mod settings;
 mod streaming;
@@ -91,12 +99,16 @@ pub use engine::RagEngine;
 pub use error::{Error, ErrorKind, Result};
 pub use ingest::{
     DocumentOutcome, DocumentReport, IngestOptions, IngestProgress, IngestReport, Ingestor, Note,
-    RemaskReport, TagRule, TextDocument,
+    ReembedReport, Refused, RemaskReport, TagRule, TextDocument,
 };
 pub use location::require_paths;
 pub use messages::Messages;
 pub use prompt::Prompt;
 pub use request::AskRequest;
-pub use retrieve::{Hit, RetrievalRequest, Retriever, SparseRetriever};
+pub use retrieval::{
+    DenseRetriever, DiverseRetriever, EmbeddingProvider, Fuser, Fusion, GuardedRetriever,
+    HybridRetriever, MmrRetriever, Ranking, RerankRetriever, SparseRetriever, Strategy,
+};
+pub use retrieve::{Hit, Retrieval, RetrievalRequest, Retriever};
 pub use settings::{ModelSettings, RagSettings};
 pub use streaming::{AnswerEvent, AnswerStream};

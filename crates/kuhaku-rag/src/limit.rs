@@ -22,7 +22,7 @@ impl Limit {
         Self { deadline: time.and_then(|time| begun.checked_add(time)), seconds }
     }
 
-    /// For the call of a model.
+    /// For the call of a model, and for retrieval.
     pub(crate) fn deadline(self) -> Option<Instant> {
         self.deadline
     }
@@ -44,5 +44,23 @@ impl Limit {
         let wrong = format!("the time for a request, {} s, is over", self.seconds);
         Error::new(kind, "answer in time", wrong)
             .next("ask again, choose a faster model, or raise rag.request_timeout_seconds")
+    }
+}
+
+/// The outcome of some work that may take so long, and no longer than to the deadline; `None` when it
+/// took longer. Outside of a runtime there is nothing to wake it up, and it runs to its end.
+pub(crate) async fn before<T>(
+    deadline: Option<Instant>,
+    timeout: Duration,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let own = Instant::now().checked_add(timeout);
+    let end = match (deadline, own) {
+        (Some(deadline), Some(own)) => Some(deadline.min(own)),
+        (deadline, own) => deadline.or(own),
+    };
+    match end.filter(|_| Handle::try_current().is_ok()) {
+        Some(end) => tokio::time::timeout_at(end.into(), work).await.ok(),
+        None => Some(work.await),
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn guard(runtime: &Runtime) -> Stage {
 
 /// Finds chunks within the scope.
 pub(crate) fn retrieve(runtime: &Runtime) -> Stage {
-    stage!(runtime, "retrieve", kuhaku.hits = Empty)
+    stage!(runtime, "retrieve", kuhaku.hits = Empty, kuhaku.held_back = Empty)
 }
 
 /// Has a model write the answer.

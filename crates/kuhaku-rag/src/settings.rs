@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use kuhaku_index::{Bm25, Language, Tokenizer};
 
+use crate::retrieval::{EmbeddingProvider, Fuser, Fusion, Strategy};
+
 kuhaku_core::settings! {
     /// Settings of ingesting, retrieving and answering: section `rag`, variables `KUHAKU_RAG__…`.
     pub struct RagSettings in "rag" {
@@ -28,6 +30,73 @@ kuhaku_core::settings! {
         max_upload_bytes: Option<u64> = None, "at least 1" => |bytes| bytes.is_none_or(|b| b > 0);
         /// How many chunks an answer may rest on.
         top_k: usize = 4, "from 1 to 1000" => |k| (1..=1000).contains(k);
+        /// How chunks are found: by words (`sparse`, or `bm25`), by vectors (`dense`), by both
+        /// (`hybrid`); `auto` is `hybrid` where there are vectors, else `sparse`.
+        retrieval: Strategy = Strategy::Auto;
+        /// How the rankings by words and by vectors become one: reciprocal ranks (`rrf`), scores
+        /// between the least and the greatest of the list (`minmax`), or between the least possible
+        /// and the greatest (`tmm`).
+        fusion: Fusion = Fusion::Rrf;
+        /// How little the first ranks stand out in `rrf`.
+        rrf_k: u32 = 60, "from 1 to 10000" => |k| (1..=10_000).contains(k);
+        /// How much the ranking by vectors counts in the fusion.
+        dense_weight: f64 = 1.0, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
+        /// How much the ranking by words counts in the fusion.
+        sparse_weight: f64 = 1.0, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
+        /// How many chunks each of the two rankings has before they are fused, at least.
+        fetch_k: usize = 20, "from 1 to 10000" => |n| (1..=10_000).contains(n);
+        /// How much a chunk's relevance counts against its likeness to chunks taken before it
+        /// (maximal marginal relevance); 1 is relevance alone. Without it, likeness does not matter.
+        mmr_lambda: Option<f64> = None, "from 0 to 1"
+            => |lambda| lambda.is_none_or(|it| (0.0..=1.0).contains(&it));
+        /// Whether a model judges the best chunks again.
+        rerank_enabled: bool = false;
+        /// The model that does.
+        reranker_model: String = "BAAI/bge-reranker-base".into(), "not empty"
+            => |model| !model.trim().is_empty();
+        /// How much the reranker counts in the order of the chunks; the rest is for the ranking
+        /// before it.
+        rerank_alpha: f64 = 1.0, "from 0 to 1" => |alpha| (0.0..=1.0).contains(alpha);
+        /// How long the reranker may take, in seconds; after that the order is the one before it.
+        rerank_timeout_seconds: f64 = 10.0, "above 0, at most 86400"
+            => |s| *s > 0.0 && *s <= 86_400.0;
+        /// Where the vectors of passages and questions come from: a model on this machine (`local`, or
+        /// `sentence-transformer`), a service (`vertex`, `openai`, `openai_compat`, `ollama`), or
+        /// nowhere (`none`). `auto` is `local` where its model is there and can be run, else `none`.
+        /// Services are asked where the settings of their language models say, with the same keys.
+        embedding_provider: EmbeddingProvider = EmbeddingProvider::Auto;
+        /// The model that makes vectors: for `local` a name of `kuhaku models list`, `OWNER/NAME` or a
+        /// folder. Without it `intfloat/multilingual-e5-small` for `local`, `gemini-embedding-001` for
+        /// `vertex`, `text-embedding-3-small` for `openai`; the others need one.
+        embedding_model: Option<String> = None, "not empty"
+            => |model| model.as_ref().is_none_or(|it| !it.trim().is_empty()),
+            alias "KUHAKU_RAG__VERTEX_EMBEDDING_MODEL";
+        /// How many numbers a vector has, for models that offer a choice; else the model's own, and 768
+        /// for `vertex`.
+        embedding_dimension: Option<u32> = None, "from 1 to 65536"
+            => |n| n.is_none_or(|it| (1..=65_536).contains(&it)),
+            alias "KUHAKU_RAG__VERTEX_EMBEDDING_DIMENSIONS";
+        /// What the model was trained to see before a passage. Without it, what is known of the model.
+        embedding_document_prefix: Option<String> = None;
+        /// What the model was trained to see before a question. Without it, what is known of the model.
+        embedding_query_prefix: Option<String> = None;
+        /// How many texts are embedded in one call, and about how many passages are stored together
+        /// when documents are embedded.
+        embedding_batch: usize = 128, "from 1 to 10000" => |n| (1..=10_000).contains(n);
+        /// How often a call of an embedding service is tried, the first time included.
+        retry_embedding_max_attempts: u32 = 2, "from 1 to 100" => |n| (1..=100).contains(n);
+        /// The longest first wait between these attempts, in seconds. It doubles from wait to wait.
+        retry_embedding_backoff_base_seconds: f64 = 0.5, "from 0 to 3600"
+            => |s| (0.0..=3600.0).contains(s);
+        /// The longest wait between them that a service did not ask for, in seconds.
+        retry_embedding_backoff_max_seconds: f64 = 5.0, "from 0 to 3600"
+            => |s| (0.0..=3600.0).contains(s);
+        /// How long the vector of a question may take, in seconds. After that, `hybrid` goes on with
+        /// words alone, and `dense` fails.
+        embedding_timeout_seconds: f64 = 10.0, "above 0, at most 86400"
+            => |s| *s > 0.0 && *s <= 86_400.0;
+        /// The probability from which the classifier of injections holds a chunk back.
+        guard_threshold: f64 = 0.5, "from 0 to 1" => |p| (0.0..=1.0).contains(p);
         /// How many chunks are ranked before the best are taken, at least.
         rerank_candidates: usize = 20, "from 1 to 10000" => |n| (1..=10_000).contains(n);
         /// How many chunks of one document come before those of others; 0 for no such limit. Left
@@ -44,6 +113,12 @@ kuhaku_core::settings! {
         /// The share of the question's informative words that a chunk must hold to count as
         /// evidence; without evidence there is no answer. See docs/abstention.md.
         rag_confidence_threshold: f64 = 0.5, "from 0 to 1" => |share| (0.0..=1.0).contains(share);
+        /// The cosine to the question from which a chunk counts as evidence whatever its words. It
+        /// depends on the embedding model. See docs/abstention.md.
+        cosine_threshold: f64 = 0.85, "from -1 to 1" => |cosine| (-1.0..=1.0).contains(cosine);
+        /// The reranker's probability from which a chunk counts as evidence; where it was measured,
+        /// it decides alone. See docs/abstention.md.
+        rerank_threshold: f64 = 0.5, "from 0 to 1" => |p| (0.0..=1.0).contains(p);
         /// The most sentences of an extractive answer.
         extractive_sentences: usize = 3, "from 1 to 20" => |n| (1..=20).contains(n);
         /// How long a question or a search may take in all, in seconds, the model and all its
@@ -57,6 +132,15 @@ kuhaku_core::settings! {
         }
         if settings.heading_weight == 0.0 && settings.body_weight == 0.0 {
             problems.add("rag.body_weight", "must be above 0 when rag.heading_weight is 0");
+        }
+        if settings.retry_embedding_backoff_base_seconds
+            > settings.retry_embedding_backoff_max_seconds
+        {
+            let wrong = "must not be above rag.retry_embedding_backoff_max_seconds";
+            problems.add("rag.retry_embedding_backoff_base_seconds", wrong);
+        }
+        if settings.dense_weight == 0.0 && settings.sparse_weight == 0.0 {
+            problems.add("rag.sparse_weight", "must be above 0 when rag.dense_weight is 0");
         }
     }
 }
@@ -101,6 +185,11 @@ impl RagSettings {
         bm25.weights.heading = self.heading_weight;
         bm25.weights.body = self.body_weight;
         bm25
+    }
+
+    /// The fusion of these settings.
+    pub fn fuser(&self) -> Fuser {
+        Fuser::new(self.fusion).rrf_k(self.rrf_k)
     }
 }
 

@@ -10,7 +10,8 @@ use tokio::task::JoinSet;
 
 use crate::error::{Adopt as _, Result};
 use crate::question::Question;
-use crate::retrieve::{RetrievalRequest, Retriever as _, SparseRetriever};
+use crate::retrieval::SparseRetriever;
+use crate::retrieve::{RetrievalRequest, Retriever as _};
 use crate::settings::RagSettings;
 
 /// How many counts may be under way; a request beyond them goes without.
@@ -38,7 +39,7 @@ impl Withheld {
         let pool = settings.rerank_candidates.max(settings.top_k);
         let request = RetrievalRequest::new(self.question.as_str(), reader.clone(), pool)
             .filter(self.filter.clone());
-        let hits = SparseRetriever::new(settings.bm25()).retrieve(&request).await?;
+        let hits = SparseRetriever::new(settings.bm25()).retrieve(&request).await?.hits;
         let question = Question::read(&self.question, reader.as_ref()).await?;
         let hidden = hits.iter().filter(|hit| !self.scope.sees(&hit.chunk.tags));
         let coverage = hidden.map(|hit| question.coverage_of(&hit.chunk, reader.analyzer()));

@@ -16,8 +16,8 @@ use kuhaku_core::{
     MetricsSink, Runtime, TraceId, Usage,
 };
 use kuhaku_rag::{
-    AskRequest, ErrorKind as RagErrorKind, Hit, RagEngine, RagEngineBuilder, RetrievalRequest,
-    Retriever,
+    AskRequest, ErrorKind as RagErrorKind, RagEngine, RagEngineBuilder, Retrieval,
+    RetrievalRequest, Retriever,
 };
 use kuhaku_testkit::ScriptedLlm;
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ impl Custom {
 
 #[async_trait]
 impl Retriever for Custom {
-    async fn retrieve(&self, _request: &RetrievalRequest) -> kuhaku_rag::Result<Vec<Hit>> {
+    async fn retrieve(&self, _request: &RetrievalRequest) -> kuhaku_rag::Result<Retrieval> {
         self.act().await;
         let (tried, wrong) = ("find chunks", "a secret was in the way");
         Err(kuhaku_rag::Error::new(RagErrorKind::Retriever, tried, wrong))

@@ -7,7 +7,7 @@ mod support;
 
 use kuhaku_core::AccessTags;
 use kuhaku_index::{Filter, StoredChunk};
-use kuhaku_rag::{Hit, RagSettings, RetrievalRequest, Retriever};
+use kuhaku_rag::{Hit, RagSettings, Retrieval, RetrievalRequest, Retriever};
 use support::{Base, anonymous, with_roles};
 
 /// A retriever that finds what it likes, whoever asks.
@@ -16,12 +16,13 @@ struct Careless;
 
 #[async_trait::async_trait]
 impl Retriever for Careless {
-    async fn retrieve(&self, _request: &RetrievalRequest) -> kuhaku_rag::Result<Vec<Hit>> {
+    async fn retrieve(&self, _request: &RetrievalRequest) -> kuhaku_rag::Result<Retrieval> {
         let chunk = |id: &str, tags: &[&str]| {
             let tags = AccessTags::new(tags).unwrap();
             Hit::new(StoredChunk::new(id.parse().unwrap(), "The salary is 90 falcons.", tags))
         };
-        Ok(vec![chunk("a::0", &["people_ops"]), chunk("b::0", &[]), chunk("b::0", &[])])
+        let hits = vec![chunk("a::0", &["people_ops"]), chunk("b::0", &[]), chunk("b::0", &[])];
+        Ok(Retrieval::new(hits))
     }
 }
 

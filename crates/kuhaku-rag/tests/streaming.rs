@@ -19,8 +19,8 @@ use kuhaku_core::{
     ErrorKind, Finish, LlmProvider, Masked, Masker, MemorySink, Placeholder, Usage,
 };
 use kuhaku_rag::{
-    Answer, AnswerEvent, AnswerStream, AskRequest, Hit, Messages, Mode, RagEngine, RagSettings,
-    RetrievalRequest, Retriever,
+    Answer, AnswerEvent, AnswerStream, AskRequest, Messages, Mode, RagEngine, RagSettings,
+    Retrieval, RetrievalRequest, Retriever,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -466,7 +466,7 @@ struct Searching;
 
 #[async_trait]
 impl Retriever for Searching {
-    async fn retrieve(&self, _request: &RetrievalRequest) -> kuhaku_rag::Result<Vec<Hit>> {
+    async fn retrieve(&self, _request: &RetrievalRequest) -> kuhaku_rag::Result<Retrieval> {
         std::future::pending().await
     }
 }

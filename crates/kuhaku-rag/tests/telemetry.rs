@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use kuhaku_core::{ChatResponse, Error, ErrorKind, MetricsSink, Runtime};
-use kuhaku_rag::{AskRequest, Hit, RagEngineBuilder, RetrievalRequest, Retriever};
+use kuhaku_rag::{AskRequest, RagEngineBuilder, Retrieval, RetrievalRequest, Retriever};
 use kuhaku_testkit::ScriptedLlm;
 use support::{Base, anonymous, with_roles};
 
@@ -96,7 +96,7 @@ struct Hangs;
 
 #[async_trait]
 impl Retriever for Hangs {
-    async fn retrieve(&self, _request: &RetrievalRequest) -> kuhaku_rag::Result<Vec<Hit>> {
+    async fn retrieve(&self, _request: &RetrievalRequest) -> kuhaku_rag::Result<Retrieval> {
         std::future::pending().await
     }
 }

@@ -1,0 +1,112 @@
+//! Finding chunks by words and by vectors.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use kuhaku_core::{ChunkId, ErrorKind as CoreErrorKind};
+use kuhaku_index::{ChunkReader, Vector};
+
+use crate::error::{Adopt as _, ErrorKind, Result};
+use crate::retrieval::dense::DenseRetriever;
+use crate::retrieval::fusion::{Fuser, Ranking};
+use crate::retrieval::sparse::SparseRetriever;
+use crate::retrieve::{Retrieval, RetrievalRequest, Retriever, Signals, read};
+
+/// The least cosine.
+const LEAST_COSINE: f64 = -1.0;
+
+/// Finds chunks by words and by vectors, and fuses the two rankings.
+///
+/// When the question cannot be embedded, words alone decide, and [`Retrieval::skipped`] says why:
+/// `dense` with `embedder_failed`, `embedder_timed_out` or `no_vectors`.
+#[derive(Clone, Debug)]
+pub struct HybridRetriever {
+    dense: DenseRetriever,
+    sparse: SparseRetriever,
+    fuser: Fuser,
+    weights: (f64, f64),
+    depth: usize,
+}
+
+impl HybridRetriever {
+    /// Fuses two retrievers, each with weight 1.
+    pub fn new(dense: DenseRetriever, sparse: SparseRetriever, fuser: Fuser) -> Self {
+        Self { dense, sparse, fuser, weights: (1.0, 1.0), depth: 0 }
+    }
+
+    /// How much vectors and words count, 0 or more each.
+    #[must_use]
+    pub fn weights(mut self, dense: f64, sparse: f64) -> Self {
+        self.weights = (dense, sparse);
+        self
+    }
+
+    /// How many chunks each ranking has, at least; never fewer than are asked for.
+    #[must_use]
+    pub fn depth(mut self, depth: usize) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// The vector of the question, or why there is none.
+    async fn vector(&self, request: &RetrievalRequest) -> Result<Result<Vector, &'static str>> {
+        if !self.dense.applies(request.reader.as_ref())? {
+            return Ok(Err("no_vectors"));
+        }
+        Ok(self.dense.embed(request).await.map_err(|error| match error.kind() {
+            ErrorKind::Core(CoreErrorKind::TimedOut) => "embedder_timed_out",
+            _ => "embedder_failed",
+        }))
+    }
+}
+
+#[async_trait]
+impl Retriever for HybridRetriever {
+    async fn retrieve(&self, request: &RetrievalRequest) -> Result<Retrieval> {
+        let vector = match self.vector(request).await? {
+            Ok(vector) => vector,
+            Err(reason) => {
+                return Ok(self.sparse.retrieve(request).await?.skipped("dense", reason));
+            }
+        };
+        let depth = self.depth.max(request.limit);
+        let dense = self.dense.search(request, vector.clone(), depth).await?;
+        let sparse = self.sparse.search(request, depth).await?;
+        let (dense_weight, sparse_weight) = self.weights;
+        let mut fused = self.fuser.fuse(&[
+            Ranking::new(dense.iter().map(|hit| (&hit.id, hit.cosine)))
+                .weight(dense_weight)
+                .floor(LEAST_COSINE),
+            Ranking::new(sparse.iter().map(|hit| (&hit.id, hit.bm25))).weight(sparse_weight),
+        ])?;
+        fused.truncate(request.limit);
+        let cosines: HashMap<_, _> = dense.iter().map(|hit| (&hit.id, hit.cosine)).collect();
+        let bm25: HashMap<_, _> = sparse.iter().map(|hit| (&hit.id, hit.bm25)).collect();
+        let signals = |(id, score): (&ChunkId, f64)| {
+            let (cosine, bm25) = (cosines.get(id).copied(), bm25.get(id).copied());
+            (id.clone(), Signals { bm25, cosine, score: Some(score) })
+        };
+        let mut found: Vec<_> = fused.into_iter().map(signals).collect();
+        add_cosines(request.reader.as_ref(), &vector, &mut found).await?;
+        Ok(Retrieval::new(read(request.reader.as_ref(), found).await?))
+    }
+}
+
+/// Measures the cosine of what was found by words alone, if it has a vector.
+async fn add_cosines(
+    reader: &dyn ChunkReader,
+    query: &Vector,
+    found: &mut [(ChunkId, Signals)],
+) -> Result<()> {
+    let without: Vec<&mut (ChunkId, Signals)> =
+        found.iter_mut().filter(|(_, signals)| signals.cosine.is_none()).collect();
+    if without.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<ChunkId> = without.iter().map(|(id, _)| id.clone()).collect();
+    let vectors = reader.vectors(&ids).await.adopt()?;
+    for ((_, signals), vector) in without.into_iter().zip(vectors) {
+        signals.cosine = vector.and_then(|vector| query.cosine(&vector));
+    }
+    Ok(())
+}
