@@ -107,6 +107,24 @@ async fn a_new_order_carries_nothing_over_from_the_finished_one() {
     assert!(result.corrections.is_empty());
 }
 
+/// EXT-02
+#[tokio::test]
+async fn a_new_order_of_which_nothing_can_be_used_leaves_the_last_one_as_it_was() {
+    for reply in [r#"{"data":"coffee","new":true}"#, r#"{"data":[1],"new":true}"#, r#"{"new":true"#]
+    {
+        let model = model([reply, reply, reply]);
+        let prior = json!({"product": "tea", "quantity": 3});
+        let request = ExtractRequest::new("a coffee").prior(prior.clone());
+        let result = extractor(order(), &model).extract(request).await.unwrap();
+        assert_ne!(result.status, Status::Complete, "{reply}");
+        let state = result.state.unwrap();
+        assert_eq!(
+            (&state["product"], &state["quantity"]),
+            (&prior["product"], &prior["quantity"])
+        );
+    }
+}
+
 /// EXT-03
 #[tokio::test]
 async fn an_unreadable_reply_is_asked_for_again_with_what_was_wrong() {

@@ -96,7 +96,10 @@ impl Step for SlotFilling {
         };
         let edits = Edits::read(&reply);
         if edits.new {
-            context.known = None;
+            // A new one of which nothing can be used has not begun: what is known stands.
+            if checked.problems.iter().all(|problem| !problem.path.is_empty()) {
+                context.known = None;
+            }
             return Ok(());
         }
         // Not the checked data: a default must not stand for what the text leaves open.
