@@ -8,12 +8,13 @@ use kuhaku_core::{ChunkId, DocumentId, Scope};
 
 use crate::analysis::Analyzer;
 use crate::document::{
-    DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
+    ChunkToEmbed, DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
 };
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::identity::{FolderHash, IdKey};
-use crate::query::{SparseHit, SparseQuery, TermStatistics};
+use crate::identity::{EmbeddedTextHash, FolderHash, IdKey};
+use crate::query::{DenseHit, DenseQuery, SparseHit, SparseQuery, TermStatistics};
+use crate::vector::Vector;
 use crate::write::{ApplyReport, Batch};
 
 /// A store of chunks, partitioned by who may see them.
@@ -26,8 +27,8 @@ pub trait ChunkIndex: Send + Sync + fmt::Debug {
     /// this returns, or nothing is (R10).
     ///
     /// # Errors
-    /// [`crate::ErrorKind::InvalidInput`] for chunks outside their text;
-    /// [`crate::ErrorKind::FingerprintMismatch`] when another handle has replaced the index with
+    /// [`crate::ErrorKind::InvalidInput`] for chunks outside their text, and for vectors that the
+    /// index's embedder does not make; [`crate::ErrorKind::FingerprintMismatch`] when another handle has replaced the index with
     /// other settings; [`crate::ErrorKind::Locked`] or [`crate::ErrorKind::Storage`] from the engine.
     /// The index is as before.
     async fn apply(&self, batch: Batch) -> Result<ApplyReport>;
@@ -70,6 +71,21 @@ pub trait ChunkReader: Send + Sync + fmt::Debug {
     /// [`crate::ErrorKind::InvalidInput`] for parameters out of range.
     async fn sparse(&self, query: &SparseQuery) -> Result<Vec<SparseHit>>;
 
+    /// The nearest chunks by their vectors: best first, ties by chunk id; as many as the query's limit,
+    /// or all eligible ones that have a vector when they are fewer. Filters act before the ranking.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidInput`] for a vector of another dimension than the index's, or
+    /// when the index has no embedder.
+    async fn dense(&self, query: &DenseQuery) -> Result<Vec<DenseHit>>;
+
+    /// The vectors of the chunks with these ids, in the order of the ids; none in the place of a chunk
+    /// that the scope does not see or that has none.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Storage`] from an engine that must read for it.
+    async fn vectors(&self, ids: &[ChunkId]) -> Result<Vec<Option<Vector>>>;
+
     /// The chunks with these ids, in the order of the ids. Ids that the scope does not see are
     /// left out, as are those that do not exist in the reader's state. What does exist there is
     /// never left out: a text that is gone since is an error.
@@ -87,6 +103,13 @@ pub trait ChunkReader: Send + Sync + fmt::Debug {
 
     /// How many chunks the scope sees; quarantined ones are not among them.
     fn visible_chunks(&self) -> u64;
+
+    /// The fingerprint of the embedder whose vectors the index takes: a setting of the index, whether
+    /// it has vectors or not (D9).
+    fn embedder(&self) -> Option<&str>;
+
+    /// How many of the chunks that the scope sees have a vector.
+    fn visible_vectors(&self) -> u64;
 
     /// The analyzer that made the stored terms.
     fn analyzer(&self) -> &Analyzer;
@@ -138,11 +161,41 @@ pub trait Maintenance: Send + Sync + fmt::Debug {
     /// Makes every stored document anew from its stored form and takes on another fingerprint, as one
     /// transaction that keeps other writers out from its first read on: nothing that was acknowledged
     /// is lost. `rewrite` gets whole documents, held-back chunks included, by id, and must leave their
-    /// ids as they are. It runs on the calling task; all text is in memory meanwhile.
+    /// ids as they are. A vector that it leaves as it is goes when the embedder or what was embedded
+    /// is another. It runs on the calling task; all text is in memory meanwhile.
     ///
     /// # Errors
     /// As [`ChunkIndex::apply`]; the index is then as it was.
     async fn rewrite(&self, fingerprint: Fingerprint, rewrite: Rewrite<'_>) -> Result<ApplyReport>;
+
+    /// Takes another embedder on, by its fingerprint and the numbers of its vectors, or none, as one
+    /// transaction: the vectors of the other one go, documents and texts stay. Nothing happens when it
+    /// is the one that the index has. [`Maintenance::without_vector`] then lists what to embed.
+    ///
+    /// # Errors
+    /// As [`ChunkIndex::apply`]; the index is then as it was.
+    async fn adopt_embedder(&self, embedder: Option<(String, usize)>) -> Result<()>;
+
+    /// The first chunks without a vector, by id, held-back ones included.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Storage`] or [`crate::ErrorKind::Corrupt`] from the engine.
+    async fn without_vector(&self, limit: usize) -> Result<Vec<ChunkToEmbed>>;
+
+    /// Gives chunks their vectors, as one transaction, each by its id and the hash of what was
+    /// embedded. A chunk that is gone or has another text by now is passed over. Tells how many
+    /// vectors were stored.
+    ///
+    /// # Errors
+    /// As [`ChunkIndex::apply`]; the index is then as it was.
+    async fn set_vectors(&self, vectors: Vec<(ChunkId, EmbeddedTextHash, Vector)>) -> Result<u64>;
+
+    /// Vectors of the index's embedder that are stored already, by the hashes of what was embedded, in
+    /// their order: what need not be embedded again.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Storage`] or [`crate::ErrorKind::Corrupt`] from the engine.
+    async fn known_vectors(&self, texts: &[EmbeddedTextHash]) -> Result<Vec<Option<Vector>>>;
 }
 
 /// Totals of an index, over everything stored.
@@ -159,4 +212,6 @@ pub struct IndexStatistics {
     pub visibility_classes: u64,
     /// Distinct terms.
     pub terms: u64,
+    /// Chunks among those that readers can see that have a vector.
+    pub vectors: u64,
 }

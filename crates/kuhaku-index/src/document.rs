@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use kuhaku_core::{AccessTags, CanonicalText, ChunkId, Date, DocumentId};
 
-use crate::identity::{ContentHash, FolderHash};
+use crate::identity::{ContentHash, EmbeddedTextHash, FolderHash, IdKey};
+use crate::vector::Vector;
 
 /// When a document holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -103,6 +104,11 @@ impl DocumentRecord {
             None => self.text.as_str().get(chunk.range.clone()).unwrap_or_default(),
         }
     }
+
+    /// The hash of what is embedded of a chunk, by which its vector is known.
+    pub fn embedded_text(&self, chunk: &ChunkRecord, key: &IdKey) -> EmbeddedTextHash {
+        key.embedded_text(&self.title, &chunk.headings, self.chunk_text(chunk))
+    }
 }
 
 /// A chunk to be stored.
@@ -121,6 +127,8 @@ pub struct ChunkRecord {
     pub page: Option<u32>,
     /// Why it is held back from readers; absent for an ordinary chunk.
     pub quarantine: Option<String>,
+    /// What the index's embedder makes of it; absent when it is found by words alone.
+    pub vector: Option<Vector>,
 }
 
 impl ChunkRecord {
@@ -225,4 +233,20 @@ pub struct QuarantinedChunk {
     pub reason: String,
     /// Its (masked) text.
     pub text: String,
+}
+
+/// A chunk without a vector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChunkToEmbed {
+    /// Its identity.
+    pub id: ChunkId,
+    /// Its document's title.
+    pub title: String,
+    /// The headings above it, outermost first.
+    pub headings: Vec<String>,
+    /// Its (masked) text.
+    pub text: String,
+    /// The hash of all three, which comes back with the vector.
+    pub hash: EmbeddedTextHash,
 }

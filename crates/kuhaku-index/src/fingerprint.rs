@@ -7,6 +7,7 @@ use kuhaku_core::{SettingValue, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::vector::LARGEST;
 
 /// Everything that changes what is stored. An index holds one; opening it with another is an error.
 /// k1, b and field weights are not part of it: they act at query time.
@@ -23,6 +24,9 @@ pub struct Fingerprint {
     pub chunker: String,
     /// The embedder, by its fingerprint; absent for an index without vectors.
     pub embedder: Option<String>,
+    /// How many numbers its vectors have; absent without an embedder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dimension: Option<usize>,
 }
 
 impl Fingerprint {
@@ -33,7 +37,80 @@ impl Fingerprint {
         masker: impl Into<String>,
         chunker: impl Into<String>,
     ) -> Self {
-        Self { tokenizer, language, masker: masker.into(), chunker: chunker.into(), embedder: None }
+        Self {
+            tokenizer,
+            language,
+            masker: masker.into(),
+            chunker: chunker.into(),
+            embedder: None,
+            dimension: None,
+        }
+    }
+
+    /// With vectors of an embedder of this fingerprint, of so many numbers each.
+    #[must_use]
+    pub fn embedder(mut self, fingerprint: impl Into<String>, dimension: usize) -> Self {
+        self.embedder = Some(fingerprint.into());
+        self.dimension = Some(dimension);
+        self
+    }
+
+    /// With another embedder, or none.
+    pub(crate) fn with_embedder(mut self, embedder: Option<(String, usize)>) -> Result<Self> {
+        if embedder.as_ref().is_some_and(|(_, dimension)| !(1..=LARGEST).contains(dimension)) {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                "take an embedder on",
+                "its vectors have no numbers, or more than 65,536",
+            )
+            .next("give the number of numbers that the embedder's vectors have"));
+        }
+        self.dimension = embedder.as_ref().map(|(_, dimension)| *dimension);
+        self.embedder = embedder.map(|(fingerprint, _)| fingerprint);
+        Ok(self)
+    }
+
+    /// Which vectors the index takes.
+    pub(crate) fn space(&self) -> Option<Space> {
+        let (embedder, dimension) = (self.embedder.clone()?, self.dimension?);
+        Some(Space { embedder, dimension })
+    }
+}
+
+/// The vectors of one embedder, which alone can be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Space {
+    /// The embedder's fingerprint.
+    pub(crate) embedder: String,
+    /// Numbers per vector.
+    pub(crate) dimension: usize,
+}
+
+impl Space {
+    /// Whether a vector can be one of these.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] when it cannot, or when there is no embedder.
+    pub(crate) fn check(
+        space: Option<&Self>,
+        dimension: usize,
+        tried: impl FnOnce() -> String,
+    ) -> Result<()> {
+        let (wrong, next) = match space {
+            Some(Self { dimension: wanted, .. }) if *wanted == dimension => return Ok(()),
+            Some(Self { dimension: wanted, embedder }) => (
+                format!(
+                    "it has {dimension} numbers, and those of the index's embedder `{embedder}` \
+                     have {wanted}"
+                ),
+                "use the embedder of the index, or run `kuhaku index reembed` to change it",
+            ),
+            None => (
+                "the index has no embedder, so no vectors".to_owned(),
+                "run `kuhaku index reembed` to give it one, or search by words",
+            ),
+        };
+        Err(Error::new(ErrorKind::InvalidInput, tried(), wrong).next(next))
     }
 }
 

@@ -92,6 +92,19 @@ impl IdKey {
         FolderHash(hash.first_chunk().copied().unwrap_or_default())
     }
 
+    /// The hash of what is embedded of a chunk: its document's title, the headings above it, and its
+    /// text. Chunks of equal hashes have equal vectors.
+    pub fn embedded_text<H: AsRef<str>>(
+        &self,
+        title: &str,
+        headings: &[H],
+        text: &str,
+    ) -> EmbeddedTextHash {
+        let parts = [title, text].into_iter().chain(headings.iter().map(AsRef::as_ref));
+        let parts: Vec<&[u8]> = parts.map(str::as_bytes).collect();
+        EmbeddedTextHash(self.hash("embedded", &parts))
+    }
+
     /// The hash of everything that makes a document what it is. Equal parts, equal hash.
     pub fn content_hash(&self, parts: &[&[u8]]) -> ContentHash {
         ContentHash(self.hash("content", parts))
@@ -110,6 +123,18 @@ impl FolderHash {
 
     /// The bytes, for storing them.
     pub fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+/// A keyed hash of all that a chunk's vector is made of, its embedder aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EmbeddedTextHash([u8; 32]);
+
+#[cfg(feature = "sqlite")]
+impl EmbeddedTextHash {
+    /// The bytes, for storing them.
+    pub(crate) fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }

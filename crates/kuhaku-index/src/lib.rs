@@ -39,6 +39,7 @@
 //! | looking after such a folder | `SqliteIndex::verify`, `repair`, `backup`, `compact`, `usage` |
 //! | searching without waiting | [`View`] |
 //! | what goes in | [`Batch`], [`DocumentRecord`], [`ChunkRecord`] |
+//! | vectors, and searching by them | [`Vector`], [`DenseQuery`], [`DenseHit`], [`EmbeddedTextHash`] |
 //! | what comes out | [`SparseQuery`], [`SparseHit`], [`StoredChunk`], [`TermStatistics`] |
 //! | how text becomes terms | [`Analyzer`], [`Tokenizer`], [`Language`] |
 //! | what shapes an index, and its secret | [`Fingerprint`], [`IdKey`], [`ContentHash`] |
@@ -74,28 +75,30 @@ mod query;
 mod snapshot;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod vector;
 mod write;
 
 pub use analysis::{Analyzer, QueryTerm, Token};
 pub use contract::{ChunkIndex, ChunkReader, IndexStatistics, Maintenance, Rewrite};
 pub use document::{
-    ChunkRecord, DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
-    Validity,
+    ChunkRecord, ChunkToEmbed, DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk,
+    StoredDocument, Validity,
 };
 pub use error::{Error, ErrorKind, Result};
 #[cfg(feature = "seeded-faults")]
 pub use fault::Fault;
 pub use fingerprint::{Fingerprint, Language, Tokenizer};
-pub use identity::{ContentHash, FolderHash, IdKey};
+pub use identity::{ContentHash, EmbeddedTextHash, FolderHash, IdKey};
 pub use inverted::View;
 pub use memory::MemoryIndex;
 pub use query::{
-    Bm25, FieldWeights, Filter, SparseHit, SparseQuery, TermStatistic, TermStatistics,
-    inverse_document_frequency,
+    Bm25, DenseHit, DenseQuery, FieldWeights, Filter, SparseHit, SparseQuery, TermStatistic,
+    TermStatistics, inverse_document_frequency,
 };
 #[cfg(feature = "sqlite")]
 pub use sqlite::{
     Backup, Compaction, Depth, Finding, FindingKind, FingerprintParts, OpenOptions, Repair,
     SqliteIndex, Usage, Verification,
 };
+pub use vector::Vector;
 pub use write::{ApplyReport, Batch, Change, ChangeOutcome};

@@ -1,5 +1,6 @@
 //! The engine without a file.
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
@@ -8,15 +9,16 @@ use kuhaku_core::{ChunkId, DocumentId, Scope};
 use crate::analysis::Analyzer;
 use crate::contract::{ChunkIndex, ChunkReader, IndexStatistics, Maintenance, Rewrite};
 use crate::document::{
-    DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
+    ChunkToEmbed, DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
 };
 use crate::error::Result;
 use crate::fault::Seeded;
-use crate::fingerprint::Fingerprint;
-use crate::identity::{FolderHash, IdKey};
+use crate::fingerprint::{Fingerprint, Space};
+use crate::identity::{EmbeddedTextHash, FolderHash, IdKey};
 use crate::inverted::{Body, Drafter, Drafters, Generation, Live, Segment, View, drafted};
-use crate::plan::{Plan, resident};
-use crate::query::{SparseHit, SparseQuery, TermStatistics};
+use crate::plan::{Plan, resident, rewritten};
+use crate::query::{DenseHit, DenseQuery, SparseHit, SparseQuery, TermStatistics};
+use crate::vector::Vector;
 use crate::write::{ApplyReport, Batch};
 
 /// An index in memory: for tests, for short-lived collections, and for hosts without a disk.
@@ -44,7 +46,7 @@ impl MemoryIndex {
 
     fn build(fingerprint: Fingerprint, id_key: IdKey, seeded: Seeded) -> Self {
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
-        let live = Live::new(Generation::default(), analyzer, seeded);
+        let live = Live::new(Generation::empty(fingerprint.space()), analyzer, seeded);
         Self { fingerprint: RwLock::new(fingerprint), id_key, live, writer: Mutex::default() }
     }
 
@@ -69,11 +71,12 @@ impl MemoryIndex {
 
     /// Puts a batch in the place of everything. The caller is the writer.
     fn replace_all(&self, fingerprint: Fingerprint, batch: Batch) -> Result<ApplyReport> {
-        let plan = Plan::new(&Generation::default(), batch, self.live.seeded())?;
+        let space = fingerprint.space();
+        let plan = Plan::new(&Generation::empty(space.clone()), batch, self.live.seeded())?;
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
         let drafters = Arc::new(Drafters::new(analyzer));
         let segments = analysed(&drafters, plan.stored);
-        self.live.replace(Generation::of(segments), drafters);
+        self.live.replace(Generation::of(space, segments), drafters);
         *self.fingerprint.write().unwrap_or_else(PoisonError::into_inner) = fingerprint;
         Ok(plan.report)
     }
@@ -94,7 +97,7 @@ fn analysed(drafters: &Drafters, stored: Vec<DocumentRecord>) -> Vec<Segment> {
             for (ordinal, chunk) in (0..).zip(&record.chunks) {
                 if chunk.quarantine.is_none() {
                     let terms = drafter.count(&record, chunk);
-                    drafter.draft.chunk(ordinal, terms);
+                    drafter.draft.chunk(ordinal, terms, chunk.vector.clone());
                 }
             }
         }
@@ -148,6 +151,14 @@ impl ChunkReader for MemoryReader {
         self.0.sparse(query)
     }
 
+    async fn dense(&self, query: &DenseQuery) -> Result<Vec<DenseHit>> {
+        self.0.dense(query)
+    }
+
+    async fn vectors(&self, ids: &[ChunkId]) -> Result<Vec<Option<Vector>>> {
+        Ok(self.0.vectors(ids))
+    }
+
     async fn fetch(&self, ids: &[ChunkId]) -> Result<Vec<StoredChunk>> {
         let chunks = self.0.find(ids).into_iter().filter_map(|found| {
             let record = held(&found.document.body)?;
@@ -175,6 +186,14 @@ impl ChunkReader for MemoryReader {
 
     fn visible_chunks(&self) -> u64 {
         self.0.visible_chunks()
+    }
+
+    fn embedder(&self) -> Option<&str> {
+        self.0.embedder()
+    }
+
+    fn visible_vectors(&self) -> u64 {
+        self.0.visible_vectors()
     }
 
     fn analyzer(&self) -> &Analyzer {
@@ -261,10 +280,83 @@ impl Maintenance for MemoryIndex {
     async fn rewrite(&self, fingerprint: Fingerprint, rewrite: Rewrite<'_>) -> Result<ApplyReport> {
         let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.live.generation();
+        let stays = current.space == fingerprint.space();
         let records = current.documents().into_iter().filter_map(|(document, ..)| {
-            held(&document.body).map(|record| rewrite(DocumentRecord::clone(record)))
+            held(&document.body).map(|record| rewritten(record, rewrite, stays, &self.id_key))
         });
         let batch = records.fold(Batch::new(), Batch::upsert);
         self.replace_all(fingerprint, batch)
+    }
+
+    async fn adopt_embedder(&self, embedder: Option<(String, usize)>) -> Result<()> {
+        let before = self.fingerprint();
+        let fingerprint = before.clone().with_embedder(embedder)?;
+        if fingerprint == before {
+            return Ok(());
+        }
+        self.rewrite(fingerprint, &|record| record).await.map(drop)
+    }
+
+    async fn without_vector(&self, limit: usize) -> Result<Vec<ChunkToEmbed>> {
+        let generation = self.live.generation();
+        let documents = generation.documents().into_iter();
+        let chunks =
+            documents.filter_map(|(document, ..)| held(&document.body)).flat_map(|record| {
+                let chunks = (0..).zip(&record.chunks).filter(|(_, chunk)| chunk.vector.is_none());
+                chunks.map(|(ordinal, chunk)| ChunkToEmbed {
+                    id: ChunkId::new(record.id.clone(), ordinal),
+                    title: record.title.clone(),
+                    headings: chunk.headings.clone(),
+                    text: record.chunk_text(chunk).to_owned(),
+                    hash: record.embedded_text(chunk, &self.id_key),
+                })
+            });
+        Ok(chunks.take(limit).collect())
+    }
+
+    async fn set_vectors(&self, vectors: Vec<(ChunkId, EmbeddedTextHash, Vector)>) -> Result<u64> {
+        let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = self.live.generation();
+        let mut changed: BTreeMap<DocumentId, DocumentRecord> = BTreeMap::new();
+        let mut stored = 0;
+        for (id, hash, vector) in vectors {
+            let tried = || format!("store the vector of chunk {id}");
+            Space::check(current.space.as_ref(), vector.dimension(), tried)?;
+            let known = current.document(id.document());
+            let Some(record) = known.and_then(|(document, _)| held(&document.body)) else {
+                continue;
+            };
+            let chunk = record.chunks.get(id.ordinal() as usize);
+            if chunk.is_none_or(|chunk| record.embedded_text(chunk, &self.id_key) != hash) {
+                continue;
+            }
+            let changed = changed
+                .entry(id.document().clone())
+                .or_insert_with(|| DocumentRecord::clone(record));
+            if let Some(chunk) = changed.chunks.get_mut(id.ordinal() as usize) {
+                chunk.vector = Some(vector);
+                stored += 1;
+            }
+        }
+        if stored > 0 {
+            let ids: Vec<DocumentId> = changed.keys().cloned().collect();
+            self.publish(&current, &ids, changed.into_values().collect());
+        }
+        Ok(stored)
+    }
+
+    async fn known_vectors(&self, texts: &[EmbeddedTextHash]) -> Result<Vec<Option<Vector>>> {
+        let mut known: HashMap<EmbeddedTextHash, Option<Vector>> =
+            texts.iter().map(|text| (*text, None)).collect();
+        let generation = self.live.generation();
+        for (document, ..) in generation.documents() {
+            let Some(record) = held(&document.body) else { continue };
+            for chunk in record.chunks.iter().filter(|chunk| chunk.vector.is_some()) {
+                if let Some(slot) = known.get_mut(&record.embedded_text(chunk, &self.id_key)) {
+                    slot.clone_from(&chunk.vector);
+                }
+            }
+        }
+        Ok(texts.iter().map(|text| known.get(text).cloned().flatten()).collect())
     }
 }

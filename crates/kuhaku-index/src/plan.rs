@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use kuhaku_core::{AccessTags, DocumentId};
 
+use crate::contract::Rewrite;
 use crate::document::{DocumentRecord, Validity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{Fault, Seeded};
-use crate::identity::ContentHash;
+use crate::fingerprint::Space;
+use crate::identity::{ContentHash, IdKey};
 use crate::inverted::{Body, Document, Generation};
 use crate::write::{ApplyReport, Batch, Change, ChangeOutcome};
 
@@ -24,11 +26,12 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] for a chunk outside its text; nothing is to be done then.
+    /// [`ErrorKind::InvalidInput`] for a chunk outside its text or a vector of another embedder's
+    /// dimension; nothing is to be done then.
     pub(crate) fn new(current: &Generation, batch: Batch, seeded: Seeded) -> Result<Self> {
         for change in batch.changes() {
             if let Change::Upsert(record) = change {
-                check(record)?;
+                check(record, current.space.as_ref())?;
             }
         }
         let mut draft = Pending { current, records: Vec::new(), last: BTreeMap::new() };
@@ -132,7 +135,13 @@ impl Pending<'_> {
     }
 }
 
-fn check(record: &DocumentRecord) -> Result<()> {
+fn check(record: &DocumentRecord, space: Option<&Space>) -> Result<()> {
+    for (ordinal, chunk) in record.chunks.iter().enumerate() {
+        if let Some(vector) = &chunk.vector {
+            let tried = || format!("store the vector of chunk {ordinal} of document {}", record.id);
+            Space::check(space, vector.dimension(), tried)?;
+        }
+    }
     let text = record.text.as_str();
     let wrong = record.chunks.iter().position(|chunk| text.get(chunk.range.clone()).is_none());
     let Some(ordinal) = wrong else { return Ok(()) };
@@ -142,6 +151,32 @@ fn check(record: &DocumentRecord) -> Result<()> {
         "its bytes do not lie in the document's text, or cut a character",
     )
     .next("give chunk ranges on character borders of the canonical text"))
+}
+
+/// A stored document made anew. A vector that was left as it was stays when the embedder does, and what
+/// was embedded.
+pub(crate) fn rewritten(
+    stored: &DocumentRecord,
+    rewrite: Rewrite<'_>,
+    embedder_stays: bool,
+    key: &IdKey,
+) -> DocumentRecord {
+    let mut record = rewrite(stored.clone());
+    let mut chunks = std::mem::take(&mut record.chunks);
+    for (ordinal, chunk) in chunks.iter_mut().enumerate() {
+        let before = stored.chunks.get(ordinal);
+        let is_as_it_was =
+            chunk.vector.is_some() && before.map(|b| &b.vector) == Some(&chunk.vector);
+        let same_text = || {
+            let hash = before.map(|before| stored.embedded_text(before, key));
+            hash == Some(record.embedded_text(chunk, key))
+        };
+        if is_as_it_was && !(embedder_stays && same_text()) {
+            chunk.vector = None;
+        }
+    }
+    record.chunks = chunks;
+    record
 }
 
 /// The part of a record that stays in memory.

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kuhaku_core::{ChunkId, Date};
 
+use crate::vector::Vector;
+
 /// Which chunks are eligible. Acts before the ranking; statistics stay those of the scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -142,6 +144,50 @@ impl SparseHit {
     /// A hit of a custom engine.
     pub fn new(id: ChunkId, bm25: f64) -> Self {
         Self { id, bm25 }
+    }
+}
+
+/// A search by meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DenseQuery {
+    /// What the index's embedder makes of the question.
+    pub vector: Vector,
+    /// How many hits at most; 0 gives none.
+    pub limit: usize,
+    /// Which chunks are eligible.
+    pub filter: Filter,
+}
+
+impl DenseQuery {
+    /// A search for the nearest `limit` chunks, unfiltered.
+    pub fn new(vector: Vector, limit: usize) -> Self {
+        Self { vector, limit, filter: Filter::none() }
+    }
+
+    /// Restricts what is eligible.
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+}
+
+/// A chunk found by its vector.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DenseHit {
+    /// The chunk.
+    pub id: ChunkId,
+    /// The cosine of the angle between its vector and the query's: from -1 to 1, but for rounding in
+    /// single precision. A function of the two vectors alone.
+    pub cosine: f64,
+}
+
+impl DenseHit {
+    /// A hit of a custom engine.
+    pub fn new(id: ChunkId, cosine: f64) -> Self {
+        Self { id, cosine }
     }
 }
 

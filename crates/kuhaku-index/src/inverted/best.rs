@@ -31,8 +31,18 @@ pub(super) struct Best<'a> {
 impl<'a> Best<'a> {
     /// None yet.
     pub(super) fn new(view: &'a View, limit: usize, kept: &'a mut Vec<Candidate>) -> Self {
+        Self::above(view, limit, kept, 0.0)
+    }
+
+    /// None yet; whoever scores below `least` is never among them.
+    pub(super) fn above(
+        view: &'a View,
+        limit: usize,
+        kept: &'a mut Vec<Candidate>,
+        least: f64,
+    ) -> Self {
         kept.clear();
-        Self { view, limit, kept, worst: 0.0 }
+        Self { view, limit, kept, worst: least }
     }
 
     /// Whoever scores below this cannot be among the best; equal scores may.

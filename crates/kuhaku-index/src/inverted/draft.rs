@@ -9,6 +9,7 @@ use super::frequencies::{Frequencies, Lengths};
 use super::postings::Postings;
 use super::segment::{Chunk, Segment};
 use super::terms::{Numbering, order_key};
+use crate::vector::Vector;
 
 /// The terms of one chunk, by the numbers of the draft that they were counted for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,7 @@ struct DraftedChunk {
     lengths: Lengths<u32>,
     /// Places among the drafted entries.
     entries: std::ops::Range<usize>,
+    vector: Option<Vector>,
 }
 
 /// Documents and chunks on their way into a segment. The numbers of terms stay for the next one.
@@ -70,7 +72,7 @@ impl Draft {
     }
 
     /// Adds a chunk to the last document.
-    pub(crate) fn chunk(&mut self, ordinal: u32, terms: ChunkTerms) {
+    pub(crate) fn chunk(&mut self, ordinal: u32, terms: ChunkTerms, vector: Option<Vector>) {
         let Some(document) = self.documents.last_mut() else { return };
         let ChunkTerms { lengths, entries } = terms;
         let start = self.entries.len();
@@ -83,7 +85,8 @@ impl Draft {
             *count += 1;
         }
         self.entries.extend(entries);
-        self.chunks.push(DraftedChunk { ordinal, lengths, entries: start..self.entries.len() });
+        let entries = start..self.entries.len();
+        self.chunks.push(DraftedChunk { ordinal, lengths, entries, vector });
         document.chunks.end = self.chunks.len();
     }
 
@@ -125,6 +128,9 @@ impl Draft {
             for chunk in chunks.get(drafted.chunks.clone()).unwrap_or_default() {
                 let DraftedChunk { ordinal, lengths, .. } = *chunk;
                 let at = segment.push_chunk(Chunk { document: place, ordinal, lengths });
+                if let Some(vector) = &chunk.vector {
+                    segment.matrix.push(at, vector.clone());
+                }
                 for (term, tf) in entries.get(chunk.entries.clone()).unwrap_or_default() {
                     let rank = ranks.get(*term as usize).copied().unwrap_or(u32::MAX);
                     let Some(cursor) = cursors.get_mut(rank as usize) else { continue };

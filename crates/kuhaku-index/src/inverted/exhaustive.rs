@@ -16,7 +16,7 @@ impl View {
             return Vec::new();
         }
         let scoring = prepare(self, query, &mut scratch);
-        let rules = Rules::new(self, query, false);
+        let rules = Rules::new(self, &query.filter, false);
         let mut best = Best::new(self, query.limit, &mut kept);
         let parts = self.generation.parts.len();
         for (at, (part, sight)) in self.parts().enumerate() {

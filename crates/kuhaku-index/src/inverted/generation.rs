@@ -18,6 +18,7 @@ use crate::analysis::Analyzer;
 use crate::contract::IndexStatistics;
 use crate::document::StoredDocument;
 use crate::fault::Seeded;
+use crate::fingerprint::Space;
 
 /// A segment and what of it is dead.
 #[derive(Clone, Debug)]
@@ -65,15 +66,22 @@ impl Part {
 pub(crate) struct Generation {
     pub(crate) parts: Vec<Part>,
     pub(crate) number: u64,
+    /// Whose vectors it takes.
+    pub(crate) space: Option<Space>,
 }
 
 /// A segment never grows beyond this, so that its places fit into 32 bits.
 const MAX_WEIGHT: usize = u32::MAX as usize / 2;
 
 impl Generation {
+    /// A generation without documents.
+    pub(crate) fn empty(space: Option<Space>) -> Self {
+        Self { space, ..Self::default() }
+    }
+
     /// A generation of these segments.
-    pub(crate) fn of(segments: impl IntoIterator<Item = Segment>) -> Self {
-        Self::default().next(&[], segments)
+    pub(crate) fn of(space: Option<Space>, segments: impl IntoIterator<Item = Segment>) -> Self {
+        Self::empty(space).next(&[], segments)
     }
 
     /// A living document, its segment and its place there.
@@ -145,7 +153,8 @@ impl Generation {
             drafted = vec![Part::new(merged(&drafted))];
         }
         parts.extend(drafted);
-        Self { parts: compacted(parts), number: self.number + 1 }
+        let (number, space) = (self.number + 1, self.space.clone());
+        Self { parts: compacted(parts), number, space }
     }
 
     /// How many documents there are, dead ones included.
@@ -162,7 +171,7 @@ impl Generation {
             None => part.clone(),
         };
         let parts = self.parts.iter().map(clean).filter(|part| !part.is_empty()).collect();
-        Self { parts, number: self.number + 1 }
+        Self { parts, number: self.number + 1, space: self.space.clone() }
     }
 
     /// Totals over everything.
@@ -171,7 +180,10 @@ impl Generation {
         let mut classes = HashSet::new();
         let mut terms = HashSet::new();
         for part in &self.parts {
+            let matrix = part.segment.matrix();
             for entry in part.living() {
+                let rows = entry.chunks.clone().filter(|chunk| matrix.row_of(*chunk).is_some());
+                statistics.vectors += rows.count() as u64;
                 statistics.documents += 1;
                 let visible = entry.chunks.len() as u64;
                 statistics.chunks += visible;

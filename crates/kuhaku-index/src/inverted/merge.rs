@@ -71,6 +71,10 @@ fn place_chunks(parts: &[Part], classes: &[Vec<u32>], segment: &mut Segment) -> 
         for from in entry.chunks.clone() {
             let Some(chunk) = part.segment.chunks.get(from as usize) else { continue };
             let to = segment.push_chunk(Chunk { document: place, ..*chunk });
+            let matrix = part.segment.matrix();
+            if let Some(row) = matrix.row_of(from) {
+                segment.matrix.copy(matrix, row, to);
+            }
             if let Some(slot) = moves.get_mut(from as usize) {
                 *slot = to;
             }

@@ -10,7 +10,7 @@ use super::view::{Sight, View};
 use super::window::Task;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Fault;
-use crate::query::{Bm25, SparseHit, SparseQuery, inverse_document_frequency};
+use crate::query::{Bm25, Filter, SparseHit, SparseQuery, inverse_document_frequency};
 
 /// Scores of smaller weights would drown in the limits of floats.
 const LEAST_WEIGHT: f64 = 1e-6;
@@ -42,7 +42,7 @@ pub(super) fn sparse(view: &View, query: &SparseQuery) -> Result<Vec<SparseHit>>
     Ok(view.scratch.with(|scratch| {
         let scoring = prepare(view, query, scratch);
         let Scratch { terms, places, window, kept, .. } = scratch;
-        let rules = Rules::new(view, query, view.seeded.has(Fault::FilterAfterCut));
+        let rules = Rules::new(view, &query.filter, view.seeded.has(Fault::FilterAfterCut));
         let mut best = Best::new(view, query.limit, kept);
         let parts = view.generation.parts.len();
         for (at, (part, sight)) in view.parts().enumerate() {
@@ -100,22 +100,26 @@ pub(super) fn hit(view: &View, candidate: &Candidate) -> Option<SparseHit> {
 /// Which chunks are eligible.
 pub(super) struct Rules<'a> {
     view: &'a View,
-    query: &'a SparseQuery,
+    filter: &'a Filter,
     filtered: bool,
     /// Only after the cut: a seeded fault.
     late: bool,
 }
 
 impl<'a> Rules<'a> {
-    pub(super) fn new(view: &'a View, query: &'a SparseQuery, late: bool) -> Self {
-        Self { view, query, filtered: !query.filter.is_empty(), late }
+    pub(super) fn new(view: &'a View, filter: &'a Filter, late: bool) -> Self {
+        Self { view, filter, filtered: !filter.is_empty(), late }
+    }
+
+    /// Whether eligibility is looked at after the cut: a seeded fault.
+    pub(super) fn late(&self) -> bool {
+        self.late
     }
 
     fn lets_through(&self, part: &Part, sight: &Sight, chunk: u32) -> bool {
-        let filter = &self.query.filter;
         sight.visible.has_chunk(chunk)
             && (!self.filtered
-                || entry(part, chunk).is_some_and(|entry| entry.document.passes(filter)))
+                || entry(part, chunk).is_some_and(|entry| entry.document.passes(self.filter)))
     }
 
     /// Whether a chunk is in the running.
@@ -125,7 +129,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether a candidate stays after the cut.
-    fn keep(&self, candidate: &Candidate) -> bool {
+    pub(super) fn keep(&self, candidate: &Candidate) -> bool {
         let seen = || self.view.at(candidate.part);
         !self.late
             || seen().is_some_and(|(part, sight)| self.lets_through(part, sight, candidate.chunk))

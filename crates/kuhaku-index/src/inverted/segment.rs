@@ -9,6 +9,7 @@ use kuhaku_core::{AccessTags, DocumentId, Scope};
 use super::bits::Bits;
 use super::document::Document;
 use super::frequencies::Lengths;
+use super::matrix::Matrix;
 use super::postings::{List, Postings};
 use super::terms::Terms;
 
@@ -36,6 +37,8 @@ pub(crate) struct Class {
     /// Its first chunk; the others follow.
     pub(crate) start: u32,
     pub(crate) chunks: u64,
+    /// How many of them have a vector.
+    pub(crate) vectors: u64,
     pub(crate) lengths: Lengths<u64>,
 }
 
@@ -53,6 +56,8 @@ pub(crate) struct Visible {
     /// Absent when every chunk is seen.
     places: Option<Bits>,
     pub(crate) chunks: u64,
+    /// How many of them have a vector.
+    pub(crate) vectors: u64,
     pub(crate) lengths: Lengths<u64>,
 }
 
@@ -98,6 +103,7 @@ pub(crate) struct Segment {
     pub(super) chunk_terms: Vec<u32>,
     /// Per chunk: its terms, ascending.
     pub(super) forward: Vec<u32>,
+    pub(super) matrix: Matrix,
     visible: Mutex<HashMap<Scope, Arc<Visible>>>,
 }
 
@@ -112,7 +118,13 @@ impl Segment {
         }
         let classes = classes
             .into_iter()
-            .map(|tags| Class { tags, start: 0, chunks: 0, lengths: Lengths::default() })
+            .map(|tags| Class {
+                tags,
+                start: 0,
+                chunks: 0,
+                vectors: 0,
+                lengths: Lengths::default(),
+            })
             .collect();
         Self {
             documents: Vec::new(),
@@ -126,6 +138,7 @@ impl Segment {
             postings,
             chunk_terms: Vec::new(),
             forward: Vec::new(),
+            matrix: Matrix::default(),
             visible: Mutex::default(),
         }
     }
@@ -234,9 +247,13 @@ impl Segment {
 
     fn place_classes(&mut self) {
         let mut start = 0;
+        let mut rows = self.matrix.chunks();
         for class in &mut self.classes {
             class.start = start;
             start += class.chunks as u32;
+            let own = rows.partition_point(|chunk| *chunk < start);
+            class.vectors = own as u64;
+            rows = rows.get(own..).unwrap_or_default();
         }
     }
 
@@ -270,6 +287,11 @@ impl Segment {
 
     pub(crate) fn terms(&self) -> &Terms {
         &self.terms
+    }
+
+    /// The vectors of its chunks.
+    pub(crate) fn matrix(&self) -> &Matrix {
+        &self.matrix
     }
 
     /// How much a merge would have to copy.
@@ -330,6 +352,7 @@ impl Segment {
                 && visible.classes.set(number)
             {
                 visible.chunks += class.chunks;
+                visible.vectors += class.vectors;
                 visible.lengths.add_all(class.lengths);
                 places.set_all(self.range(number));
             }

@@ -12,13 +12,16 @@ use kuhaku_core::{AccessTags, DocumentId};
 use super::document::{Body, Document};
 use super::frequencies::{Frequencies, Lengths};
 use super::generation::{Generation, Part};
+use super::matrix::Matrix;
 use super::postings::{Block, Postings};
 use super::segment::{Chunk, Entry, Run, Segment};
 use super::terms::Terms;
 use super::tombstones::Tombstones;
 use crate::document::Validity;
+use crate::fingerprint::Space;
 use crate::identity::ContentHash;
 use crate::snapshot::{Reader, Writer, array, number, put_number, put_word, word};
+use crate::vector::Vector;
 
 impl Generation {
     /// Writes all parts.
@@ -37,11 +40,12 @@ impl Generation {
     }
 
     /// What [`Generation::encode`] has written.
-    pub(crate) fn decode(reader: &mut Reader) -> Option<Self> {
+    pub(crate) fn decode(reader: &mut Reader, space: Option<Space>) -> Option<Self> {
+        let dimension = space.as_ref().map_or(0, |space| space.dimension);
         let count = u64::from_le_bytes(reader.block()?.try_into().ok()?);
         let mut parts = Vec::new();
         for _ in 0..count {
-            let segment = Segment::decode(reader)?;
+            let segment = Segment::decode(reader, dimension)?;
             let mut dead = Tombstones::default();
             for document in reader.list(4, number)? {
                 dead.bury(&segment, document);
@@ -49,7 +53,7 @@ impl Generation {
             let dead = (dead.documents() > 0).then(|| Arc::new(dead));
             parts.push(Part { segment: Arc::new(segment), dead });
         }
-        Some(Self { parts, number: 0 })
+        Some(Self { parts, number: 0, space })
     }
 }
 
@@ -88,10 +92,17 @@ impl Segment {
             put_number(block.last, bytes);
             put_frequencies(block.most, bytes);
             put_lengths(block.least, bytes);
+        })?;
+        // Codes follow from rows.
+        let rows = self.matrix.chunks().iter().enumerate();
+        writer.list(rows, |(row, chunk), bytes| {
+            put_number(*chunk, bytes);
+            let numbers = self.matrix.row(row).map(Vector::as_slice).unwrap_or_default();
+            numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
         })
     }
 
-    fn decode(reader: &mut Reader) -> Option<Self> {
+    fn decode(reader: &mut Reader, dimension: usize) -> Option<Self> {
         let classes = reader.list(4, tags)?;
         let documents = reader.list(64, entry)?;
         let chunks = reader.list(20, |bytes| {
@@ -117,6 +128,18 @@ impl Segment {
             let (last, most) = (number(bytes)?, frequencies(bytes)?);
             Some(Block { last, most, least: lengths(bytes)? })
         })?;
+        let mut matrix = Matrix::default();
+        let size = dimension.checked_mul(4)?;
+        let mut next = 0;
+        reader.list(size.checked_add(4)?, |bytes| {
+            let chunk =
+                number(bytes).filter(|chunk| (next..chunks.len() as u32).contains(chunk))?;
+            next = chunk + 1;
+            let (row, rest) = bytes.split_at_checked(size)?;
+            matrix.push(chunk, Vector::from_bytes(row, dimension)?);
+            *bytes = rest;
+            Some(())
+        })?;
         let postings = Postings { starts, chunks: held_by, frequencies: tfs, block_starts, blocks };
         let mut segment = Self::with_classes(classes, Postings::default());
         segment.documents = documents;
@@ -128,6 +151,7 @@ impl Segment {
         segment.postings = postings;
         segment.chunk_terms = chunk_terms;
         segment.forward = forward;
+        segment.matrix = matrix;
         segment.is_consistent().then(|| segment.summed())
     }
 
@@ -227,7 +251,7 @@ fn entry(bytes: &mut &[u8]) -> Option<Entry> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 mod tests {
     use std::fmt::Write as _;
     use std::io::{Read as _, Seek as _};
@@ -269,6 +293,17 @@ mod tests {
         (0..90).map(document).collect()
     }
 
+    fn space() -> Option<Space> {
+        Some(Space { embedder: "e".into(), dimension: 3 })
+    }
+
+    /// One of two chunks has one.
+    fn vector(record: &DocumentRecord, ordinal: u32) -> Option<Vector> {
+        let bytes = record.content.as_bytes();
+        (bytes[0] as u32 % 2 == ordinal)
+            .then(|| Vector::new(vec![f32::from(bytes[0]), 1.0, -3.5]).unwrap())
+    }
+
     fn generation(threads: usize) -> Generation {
         let drafters = Drafters::new(Analyzer::new(Tokenizer::Simple, Language::None));
         let size = |record: &DocumentRecord| record.text.as_str().len();
@@ -277,14 +312,14 @@ mod tests {
                 drafter.draft.document(resident(&record, Body::Row(7)), record.tags.clone());
                 for (ordinal, chunk) in (0..).zip(&record.chunks) {
                     let terms = drafter.count(&record, chunk);
-                    drafter.draft.chunk(ordinal, terms);
+                    drafter.draft.chunk(ordinal, terms, vector(&record, ordinal));
                 }
             }
             vec![()]
         };
         let (count, segments) = drafted_on(threads, &drafters, documents(), size, work);
         assert_eq!(count.len() > 1, threads > 1);
-        Generation::of(segments)
+        Generation::of(space(), segments)
     }
 
     #[test]
@@ -303,7 +338,7 @@ mod tests {
         io::Write::write_all(&mut file, &written).unwrap();
         file.rewind().unwrap();
         let mut reader = Reader::new(file).unwrap();
-        let read = Generation::decode(&mut reader).unwrap();
+        let read = Generation::decode(&mut reader, space()).unwrap();
         reader.finished().unwrap();
         assert!(bytes(&read) == written);
         assert_eq!(read.statistics(), generation.statistics());

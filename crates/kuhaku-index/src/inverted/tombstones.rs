@@ -10,6 +10,7 @@ use super::segment::Segment;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DeadClass {
     pub(crate) chunks: u64,
+    pub(crate) vectors: u64,
     pub(crate) lengths: Lengths<u64>,
 }
 
@@ -39,6 +40,7 @@ impl Tombstones {
             let Some(chunk) = segment.chunks().get(at as usize) else { continue };
             self.chunks.set(at);
             class.chunks += 1;
+            class.vectors += u64::from(segment.matrix().row_of(at).is_some());
             class.lengths.add(chunk.lengths);
             let terms = segment.terms_of(at);
             self.dead_weight += 1 + terms.len();

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use kuhaku_core::{AccessTags, ChunkId, Scope};
 
@@ -9,12 +10,13 @@ use super::document::Document;
 use super::frequencies::Lengths;
 use super::generation::{Generation, Part};
 use super::scratch::ScratchPool;
-use super::search;
-use super::segment::Visible;
+use super::segment::{Entry, Visible};
+use super::{nearest, search};
 use crate::analysis::Analyzer;
 use crate::error::Result;
 use crate::fault::{Fault, Seeded};
-use crate::query::{SparseHit, SparseQuery, TermStatistic, TermStatistics};
+use crate::query::{DenseHit, DenseQuery, SparseHit, SparseQuery, TermStatistic, TermStatistics};
+use crate::vector::Vector;
 
 /// What a scope sees of a part.
 #[derive(Debug)]
@@ -42,6 +44,7 @@ pub struct View {
     pub(super) scope: Scope,
     pub(super) sights: Vec<Sight>,
     pub(super) chunks: u64,
+    pub(super) vectors: u64,
     pub(super) lengths: Lengths<u64>,
     pub(super) analyzer: Arc<Analyzer>,
     pub(super) scratch: Arc<ScratchPool>,
@@ -70,24 +73,26 @@ impl View {
         scratch: Arc<ScratchPool>,
         seeded: Seeded,
     ) -> Self {
-        let mut chunks = 0;
+        let (mut chunks, mut vectors) = (0, 0);
         let mut lengths = Lengths::default();
         let mut sights = Vec::with_capacity(generation.parts.len());
         for part in &generation.parts {
             let visible = part.segment.visible(&scope);
             let mut dead_classes = Vec::new();
             chunks += visible.chunks;
+            vectors += visible.vectors;
             lengths.add_all(visible.lengths);
             for (class, dead) in part.dead.iter().flat_map(|dead| dead.classes()) {
                 if visible.has(class) {
                     dead_classes.push(class);
                     chunks = chunks.saturating_sub(dead.chunks);
+                    vectors = vectors.saturating_sub(dead.vectors);
                     lengths.subtract(dead.lengths);
                 }
             }
             sights.push(Sight { visible, dead: dead_classes });
         }
-        Self { generation, scope, sights, chunks, lengths, analyzer, scratch, seeded }
+        Self { generation, scope, sights, chunks, vectors, lengths, analyzer, scratch, seeded }
     }
 
     /// The scope that the view was made with.
@@ -103,6 +108,52 @@ impl View {
     /// How many chunks the scope sees.
     pub fn visible_chunks(&self) -> u64 {
         self.chunks
+    }
+
+    /// The fingerprint of the embedder whose vectors the index takes.
+    pub fn embedder(&self) -> Option<&str> {
+        self.generation.space.as_ref().map(|space| space.embedder.as_str())
+    }
+
+    /// How many of the chunks that the scope sees have a vector.
+    pub fn visible_vectors(&self) -> u64 {
+        self.vectors
+    }
+
+    /// The nearest chunks by their vectors, as [`crate::ChunkReader::dense`] gives them.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidInput`] for a vector of another dimension than the index's, or
+    /// when the index has no embedder.
+    pub fn dense(&self, query: &DenseQuery) -> Result<Vec<DenseHit>> {
+        nearest::dense(self, query, &AtomicBool::new(false))
+    }
+
+    /// The same, unless it is cancelled: then nothing is found.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn dense_until(
+        &self,
+        query: &DenseQuery,
+        cancelled: &AtomicBool,
+    ) -> Result<Vec<DenseHit>> {
+        nearest::dense(self, query, cancelled)
+    }
+
+    /// How many numbers a search by vectors compares, at most.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn dense_work(&self) -> usize {
+        let dimension = self.generation.space.as_ref().map_or(0, |space| space.dimension);
+        dimension.saturating_mul(self.vectors as usize)
+    }
+
+    /// The vectors of chunks, as [`crate::ChunkReader::vectors`] gives them.
+    pub fn vectors(&self, ids: &[ChunkId]) -> Vec<Option<Vector>> {
+        let vector = |id: &ChunkId| {
+            let (part, _, chunk) = self.place(id)?;
+            let matrix = part.segment.matrix();
+            matrix.row(matrix.row_of(chunk)?).cloned()
+        };
+        ids.iter().map(vector).collect()
     }
 
     /// The best chunks by BM25, as [`crate::ChunkReader::sparse`] gives them.
@@ -187,14 +238,20 @@ impl View {
     /// The chunks of these ids that the scope sees, in their order.
     pub(crate) fn find<'a>(&'a self, ids: &'a [ChunkId]) -> Vec<Found<'a>> {
         let found = ids.iter().filter_map(|id| {
-            let (part, entry) = self.generation.find(id.document())?;
-            let tags = part.segment.tags(entry).filter(|tags| self.scope.sees(tags))?;
-            let range = entry.chunks.start as usize..entry.chunks.end as usize;
-            let chunks = part.segment.chunks().get(range)?;
-            chunks.binary_search_by_key(&id.ordinal(), |chunk| chunk.ordinal).ok()?;
-            Some(Found { id, document: &entry.document, tags })
+            let (part, entry, _) = self.place(id)?;
+            Some(Found { id, document: &entry.document, tags: part.segment.tags(entry)? })
         });
         found.collect()
+    }
+
+    /// Where a chunk is that the scope sees.
+    fn place(&self, id: &ChunkId) -> Option<(&Part, &Entry, u32)> {
+        let (part, entry) = self.generation.find(id.document())?;
+        part.segment.tags(entry).filter(|tags| self.scope.sees(tags))?;
+        let range = entry.chunks.start as usize..entry.chunks.end as usize;
+        let chunks = part.segment.chunks().get(range)?;
+        let place = chunks.binary_search_by_key(&id.ordinal(), |chunk| chunk.ordinal).ok()?;
+        Some((part, entry, entry.chunks.start + place as u32))
     }
 
     /// What a source is shown as: as it is, but for the seeded fault.

@@ -23,7 +23,7 @@ pub(crate) use pace::Pace;
 pub(crate) use values::{array, number, put_number, put_word, word};
 
 /// What the file begins with; the last byte is the version of the format.
-const MAGIC: [u8; 8] = *b"kuhakuS\x01";
+const MAGIC: [u8; 8] = *b"kuhakuS\x02";
 /// The name of the file.
 const NAME: &str = "index.snapshot";
 
@@ -116,7 +116,7 @@ pub(crate) fn open(
         Some(found) if found != shape(fingerprint) || !trusted(&mark) => return Opened::Foreign,
         Some(_) => {}
     }
-    let generation = Generation::decode(&mut reader);
+    let generation = Generation::decode(&mut reader, fingerprint.space());
     match generation.zip(reader.finished()) {
         Some((generation, ())) => Opened::Whole(generation, mark),
         None => Opened::Damaged,
@@ -125,11 +125,13 @@ pub(crate) fn open(
 
 /// A fingerprint as bytes that differ when it differs.
 fn shape(fingerprint: &Fingerprint) -> Vec<u8> {
-    let Fingerprint { tokenizer, language, masker, chunker, embedder } = fingerprint;
+    let Fingerprint { tokenizer, language, masker, chunker, embedder, dimension } = fingerprint;
     let mut bytes = Vec::new();
     let words = [tokenizer.as_str(), language.as_str(), masker, chunker];
     for part in words.into_iter().chain(embedder.as_deref()) {
         put_word(part, &mut bytes);
     }
+    let dimension = dimension.unwrap_or_default() as u64;
+    bytes.extend_from_slice(&dimension.to_le_bytes());
     bytes
 }

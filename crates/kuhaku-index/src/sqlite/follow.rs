@@ -76,20 +76,22 @@ impl SqliteIndex {
                 .iter()
                 .filter_map(|(found, ..)| Self::row(&found.body))
                 .collect();
-            let generation = load(connection).await?;
+            let generation = load(connection, meta.fingerprint.space()).await?;
             let analyzer = Analyzer::new(meta.fingerprint.tokenizer, meta.fingerprint.language);
             self.pins.retire(&before, retired);
             self.live.replace(generation, Arc::new(Drafters::new(analyzer)));
             self.set_fingerprint(meta.fingerprint);
         } else {
             let mut draft = Draft::default();
+            let dimension = before.space.as_ref().map_or(0, |space| space.dimension);
             for (from, to) in runs(&come) {
                 if self.live.seeded().has(Fault::DeltaWithoutTags) {
                     let none = |_: &str| Some(AccessTags::none());
-                    rows::load_with(&mut *connection, &mut draft, from, to, none).await?;
+                    rows::load_with(&mut *connection, &mut draft, from, to, dimension, none)
+                        .await?;
                     continue;
                 }
-                rows::load(&mut *connection, &mut draft, from, to).await?;
+                rows::load(&mut *connection, &mut draft, from, to, dimension).await?;
             }
             let known = rows::ids(&mut *connection, &gone).await?;
             let base = before.clone();

@@ -7,11 +7,13 @@ use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 use super::codec::encode_words;
 use super::failure::storage;
 use super::rows::ChangeKind;
+use super::vectors;
 use crate::document::{ChunkRecord, DocumentRecord};
 use crate::error::{Error, Result};
+use crate::identity::IdKey;
 
 /// Rows of one statement. Full statements have the same text, so that they are prepared once.
-const ROWS: usize = 64;
+pub(super) const ROWS: usize = 64;
 
 fn written(error: sqlx::Error) -> Error {
     storage("write to the index", error)
@@ -38,6 +40,7 @@ impl Prepared {
 pub(super) async fn insert(
     connection: &mut SqliteConnection,
     documents: &[Prepared],
+    key: &IdKey,
 ) -> Result<()> {
     let day = |date: Option<Date>| date.map(|date| date.to_string());
     for documents in documents.chunks(ROWS) {
@@ -111,6 +114,7 @@ pub(super) async fn insert(
         });
         run(connection, statement).await?;
     }
+    vectors::insert(connection, documents, key).await?;
     for (row, ordinal, chunk, _) in chunks {
         let Some(reason) = &chunk.quarantine else { continue };
         sqlx::query(
@@ -134,7 +138,10 @@ pub(super) async fn insert(
     Ok(())
 }
 
-async fn run(connection: &mut SqliteConnection, mut statement: QueryBuilder<Sqlite>) -> Result<()> {
+pub(super) async fn run(
+    connection: &mut SqliteConnection,
+    mut statement: QueryBuilder<Sqlite>,
+) -> Result<()> {
     statement.build().execute(connection).await.map_err(written)?;
     Ok(())
 }

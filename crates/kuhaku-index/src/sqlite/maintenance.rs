@@ -8,10 +8,11 @@ use super::codec::decode_tags;
 use super::failure::{corrupt, storage};
 use super::writer::Contents;
 use crate::contract::{IndexStatistics, Maintenance, Rewrite};
-use crate::document::{DocumentListing, QuarantinedChunk, StoredDocument};
+use crate::document::{ChunkToEmbed, DocumentListing, QuarantinedChunk, StoredDocument};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::identity::FolderHash;
+use crate::identity::{EmbeddedTextHash, FolderHash};
+use crate::vector::Vector;
 use crate::write::{ApplyReport, Batch};
 
 const TRIED: &str = "list what is stored";
@@ -102,5 +103,21 @@ impl Maintenance for SqliteIndex {
 
     async fn rewrite(&self, fingerprint: Fingerprint, rewrite: Rewrite<'_>) -> Result<ApplyReport> {
         self.replace_all(fingerprint, Contents::Rewritten(rewrite)).await
+    }
+
+    async fn adopt_embedder(&self, embedder: Option<(String, usize)>) -> Result<()> {
+        self.take_embedder(embedder).await
+    }
+
+    async fn without_vector(&self, limit: usize) -> Result<Vec<ChunkToEmbed>> {
+        self.chunks_to_embed(limit).await
+    }
+
+    async fn set_vectors(&self, vectors: Vec<(ChunkId, EmbeddedTextHash, Vector)>) -> Result<u64> {
+        self.store_vectors(vectors).await
+    }
+
+    async fn known_vectors(&self, texts: &[EmbeddedTextHash]) -> Result<Vec<Option<Vector>>> {
+        self.find_vectors(texts).await
     }
 }

@@ -16,6 +16,10 @@ const STEPS: &[&str] = &[
     // Documents of version 1 count as changed when they are ingested again, and get theirs then.
     "CREATE TABLE folders (document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE, \
      folder BLOB NOT NULL, PRIMARY KEY (document, folder)) STRICT, WITHOUT ROWID",
+    // No build has written to the table so far.
+    "DROP TABLE vectors; \
+     CREATE TABLE vectors (chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE, \
+     text BLOB NOT NULL, vector BLOB NOT NULL, UNIQUE (text, chunk)) STRICT",
 ];
 
 /// The version that this build writes.

@@ -30,6 +30,7 @@ mod rows;
 mod schema;
 mod shape;
 mod usage;
+mod vectors;
 mod verify;
 mod walk;
 mod writer;
@@ -140,7 +141,7 @@ impl ChunkIndex for SqliteIndex {
 
     async fn reader(&self, scope: &Scope) -> Result<Arc<dyn ChunkReader>> {
         self.follow().await?;
-        let (view, pool) = (self.view(scope), self.pool.clone());
+        let (view, pool) = (Arc::new(self.view(scope)), self.pool.clone());
         Ok(Arc::new(SqliteReader { view, pool, _presence: Arc::clone(&self.presence) }))
     }
 

@@ -20,6 +20,7 @@ use super::writer::{Writer, aside};
 use super::{SqliteIndex, migrate, private, rows, schema};
 use crate::analysis::Analyzer;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Space;
 use crate::inverted::{Draft, Generation, Live};
 
 /// The name of the database.
@@ -99,7 +100,7 @@ impl SqliteIndex {
         let snapshot = kept.as_ref().map(|(_, mark)| mark.clone());
         let (generation, shown) = match kept {
             Some(kept) => kept,
-            None => (load(&mut reading).await?, commit),
+            None => (load(&mut reading, fingerprint.space()).await?, commit),
         };
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
         let writer = Writer { fingerprint: fingerprint.clone(), kept: Kept::new(snapshot) };
@@ -156,10 +157,14 @@ async fn connections(with: SqliteConnectOptions) -> sqlx::Result<SqlitePool> {
 }
 
 /// Reads all that searching needs: what the caller's transaction sees.
-pub(super) async fn load(connection: &mut SqliteConnection) -> Result<Generation> {
+pub(super) async fn load(
+    connection: &mut SqliteConnection,
+    space: Option<Space>,
+) -> Result<Generation> {
     let mut draft = Draft::default();
-    rows::load(connection, &mut draft, 0, i64::MAX).await?;
-    aside("open the index", move || Generation::of(draft.finish())).await
+    let dimension = space.as_ref().map_or(0, |space| space.dimension);
+    rows::load(connection, &mut draft, 0, i64::MAX, dimension).await?;
+    aside("open the index", move || Generation::of(space, draft.finish())).await
 }
 
 /// What is in the place of a database.

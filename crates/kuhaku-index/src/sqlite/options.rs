@@ -24,6 +24,8 @@ pub struct FingerprintParts {
     pub chunker: Option<String>,
     /// The embedder's fingerprint, or explicitly none; none for a new index.
     pub embedder: Option<Option<String>>,
+    /// How many numbers its vectors have; those of the index when absent.
+    pub dimension: Option<usize>,
 }
 
 impl From<Fingerprint> for FingerprintParts {
@@ -34,6 +36,7 @@ impl From<Fingerprint> for FingerprintParts {
             masker: Some(whole.masker),
             chunker: Some(whole.chunker),
             embedder: Some(whole.embedder),
+            dimension: whole.dimension,
         }
     }
 }
@@ -49,6 +52,7 @@ impl FingerprintParts {
             self.chunker.clone().unwrap_or_else(none),
         );
         fingerprint.embedder = self.embedder.clone().flatten();
+        fingerprint.dimension = self.dimension.filter(|_| fingerprint.embedder.is_some());
         fingerprint
     }
 
@@ -75,12 +79,20 @@ impl FingerprintParts {
         let name = |embedder: &Option<String>| embedder.clone().unwrap_or_else(|| "none".into());
         let wanted = self.embedder.as_ref().map(name);
         differs("embedder", &[], &name(&index.embedder), wanted.as_deref());
+        let number = |dimension: usize| dimension.to_string();
+        let has = index.dimension.map_or_else(|| "none".into(), number);
+        let wanted = self.dimension.filter(|_| index.embedder.is_some()).map(number);
+        differs("dimension of vectors", &[], &has, wanted.as_deref());
+        let only_vectors = wrong.iter().all(|wrong| {
+            wrong.starts_with("its embedder ") || wrong.starts_with("its dimension of vectors ")
+        });
         if wrong.is_empty() {
             return Ok(());
         }
         let masker = self.masker.as_ref().is_some_and(|wanted| *wanted != index.masker);
         let own = match settings.as_slice() {
             [] if masker && wrong.len() == 1 => "run `kuhaku index remask`".to_owned(),
+            [] if only_vectors => "run `kuhaku index reembed`".to_owned(),
             [] => "use what the index has".to_owned(),
             names => format!("set `{}` to what the index has", names.join("`, `")),
         };

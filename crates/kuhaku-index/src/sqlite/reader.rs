@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use kuhaku_core::{ChunkId, Scope};
@@ -11,12 +12,14 @@ use super::SqliteIndex;
 use super::codec::decode_words;
 use super::failure::{corrupt, storage};
 use super::presence::Presence;
+use super::writer::aside;
 use crate::analysis::Analyzer;
 use crate::contract::ChunkReader;
 use crate::document::StoredChunk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inverted::{Found, View};
-use crate::query::{SparseHit, SparseQuery, TermStatistics};
+use crate::query::{DenseHit, DenseQuery, SparseHit, SparseQuery, TermStatistics};
+use crate::vector::Vector;
 
 const TRIED: &str = "read a chunk";
 
@@ -24,9 +27,22 @@ const TRIED: &str = "read a chunk";
 /// this handle; the presence keeps them in the eyes of others.
 #[derive(Debug)]
 pub(super) struct SqliteReader {
-    pub(super) view: View,
+    pub(super) view: Arc<View>,
     pub(super) pool: SqlitePool,
     pub(super) _presence: Arc<Presence>,
+}
+
+/// Numbers of vectors that are compared on the calling thread; about 0.3 ms.
+const INLINE: usize = 1 << 22;
+
+/// Ends a search when it is dropped with the future that waits for it (R12).
+#[derive(Debug, Default)]
+struct Cancel(Arc<AtomicBool>);
+
+impl Drop for Cancel {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Title, source, start, length, bytes of the document's text, what lies in the range, page, headings,
@@ -99,6 +115,19 @@ impl ChunkReader for SqliteReader {
         self.view.sparse(query)
     }
 
+    async fn dense(&self, query: &DenseQuery) -> Result<Vec<DenseHit>> {
+        if self.view.dense_work() < INLINE {
+            return self.view.dense(query);
+        }
+        let (view, query, cancel) = (Arc::clone(&self.view), query.clone(), Cancel::default());
+        let cancelled = Arc::clone(&cancel.0);
+        aside("search with this vector", move || view.dense_until(&query, &cancelled)).await?
+    }
+
+    async fn vectors(&self, ids: &[ChunkId]) -> Result<Vec<Option<Vector>>> {
+        Ok(self.view.vectors(ids))
+    }
+
     async fn fetch(&self, ids: &[ChunkId]) -> Result<Vec<StoredChunk>> {
         let found = self.view.find(ids);
         if found.is_empty() {
@@ -118,6 +147,14 @@ impl ChunkReader for SqliteReader {
 
     fn visible_chunks(&self) -> u64 {
         self.view.visible_chunks()
+    }
+
+    fn embedder(&self) -> Option<&str> {
+        self.view.embedder()
+    }
+
+    fn visible_vectors(&self) -> u64 {
+        self.view.visible_vectors()
     }
 
     fn analyzer(&self) -> &Analyzer {

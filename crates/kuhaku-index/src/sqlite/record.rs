@@ -40,7 +40,7 @@ fn unreadable() -> Error {
     corrupt(TRIED, "its row is unreadable")
 }
 
-/// The document of a row, retired or not; nothing when there is no such row.
+/// The document of a row, retired or not, without its vectors; nothing when there is no such row.
 pub(super) async fn record_at(
     connection: &mut SqliteConnection,
     row: i64,
@@ -117,5 +117,5 @@ fn chunk(stored: ChunkRow) -> Option<ChunkRecord> {
     let start = usize::try_from(start).ok()?;
     let end = start.checked_add(usize::try_from(length).ok()?)?;
     let headings = decode_words(&headings)?;
-    Some(ChunkRecord { range: start..end, text, headings, extra, page, quarantine })
+    Some(ChunkRecord { range: start..end, text, headings, extra, page, quarantine, vector: None })
 }

@@ -134,7 +134,7 @@ async fn rescue(
             repair.kept += 1;
             repair.rebuilt += u64::from(!examined.findings.is_empty());
             let prepared = Prepared { row, record, terms: examined.terms };
-            insert(&mut writing, &[prepared]).await?;
+            insert(&mut writing, &[prepared], &id_key).await?;
         }
     }
     rows::log(&mut writing, ChangeKind::Reset, 0).await?;

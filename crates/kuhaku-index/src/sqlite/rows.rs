@@ -12,6 +12,7 @@ use crate::document::Validity;
 use crate::error::{Error, Result};
 use crate::identity::ContentHash;
 use crate::inverted::{Body, Document, Draft};
+use crate::vector::Vector;
 
 const WRITING: &str = "write to the index";
 const READING: &str = "read the index";
@@ -42,7 +43,7 @@ pub(super) enum ChangeKind {
     Store,
     /// It went.
     Retire,
-    /// A chunk of it is no longer held back.
+    /// A chunk of it is no longer held back, or has got a vector.
     Release,
     /// Everything is replaced; of no row.
     Reset,
@@ -153,17 +154,22 @@ pub(super) async fn retired(connection: &mut SqliteConnection) -> Result<Vec<(i6
 type DocumentRow =
     (i64, String, Vec<u8>, String, String, bool, Option<String>, Option<String>, bool, i64);
 
+/// Document, ordinal, terms, and vector.
+type ChunkRow = (i64, u32, Vec<u8>, Option<Vec<u8>>);
+
 /// Documents read and decoded at once, between which other tasks get their turn.
 const PAGE: i64 = 128;
 
-/// Drafts the documents with rows from `from` to `to`, retired ones left out.
+/// Drafts the documents with rows from `from` to `to`, retired ones left out. Vectors have `dimension`
+/// numbers.
 pub(super) async fn load(
     connection: &mut SqliteConnection,
     draft: &mut Draft,
     from: i64,
     to: i64,
+    dimension: usize,
 ) -> Result<()> {
-    load_with(connection, draft, from, to, decode_tags).await
+    load_with(connection, draft, from, to, dimension, decode_tags).await
 }
 
 /// The same with another way to read tags: for a fault.
@@ -172,6 +178,7 @@ pub(super) async fn load_with(
     draft: &mut Draft,
     mut from: i64,
     to: i64,
+    dimension: usize,
     tags: fn(&str) -> Option<AccessTags>,
 ) -> Result<()> {
     loop {
@@ -197,9 +204,10 @@ pub(super) async fn load_with(
         .fetch_all(&mut *connection)
         .await
         .map_err(read)?;
-        let chunks: Vec<(i64, u32, Vec<u8>)> = sqlx::query_as(
-            "SELECT document, ordinal, terms FROM chunks WHERE document BETWEEN ? AND ? \
-             AND row NOT IN (SELECT chunk FROM quarantine) ORDER BY document, ordinal",
+        let chunks: Vec<ChunkRow> = sqlx::query_as(
+            "SELECT c.document, c.ordinal, c.terms, v.vector FROM chunks c \
+             LEFT JOIN vectors v ON v.chunk = c.row WHERE c.document BETWEEN ? AND ? \
+             AND c.row NOT IN (SELECT chunk FROM quarantine) ORDER BY c.document, c.ordinal",
         )
         .bind(from)
         .bind(last)
@@ -215,11 +223,15 @@ pub(super) async fn load_with(
             let entries = entries.map(|(_, key, value)| (key, value)).collect();
             draft_document(draft, document, entries, tags)
                 .ok_or_else(|| corrupt(READING, "the row of a document is unreadable"))?;
-            while chunks.next_if(|(of, _, _)| *of < row).is_some() {}
-            while let Some((_, ordinal, terms)) = chunks.next_if(|(of, _, _)| *of == row) {
+            while chunks.next_if(|(of, ..)| *of < row).is_some() {}
+            while let Some((_, ordinal, terms, vector)) = chunks.next_if(|(of, ..)| *of == row) {
                 let terms = decode_terms(draft, &terms)
                     .ok_or_else(|| corrupt(READING, "the terms of a chunk are unreadable"))?;
-                draft.chunk(ordinal, terms);
+                let vector = vector.map(|bytes| {
+                    let vector = Vector::from_bytes(&bytes, dimension);
+                    vector.ok_or_else(|| corrupt(READING, "the vector of a chunk is unreadable"))
+                });
+                draft.chunk(ordinal, terms, vector.transpose()?);
             }
         }
         // Numbers are given in order, so no document ever gets the last one.

@@ -2,7 +2,8 @@
 //!
 //! Rows of documents and chunks are immutable and their numbers are never reused (D13). A document
 //! that was replaced or removed is entered in `retired`, with the time in seconds since 1970, and
-//! deleted when no reader needs it.
+//! deleted when no reader needs it. A vector belongs to its chunk and goes with it; by the hash of what
+//! was embedded it is found for an equal text.
 
 use kuhaku_core::Runtime;
 use sqlx::{AssertSqlSafe, SqliteConnection};
@@ -72,7 +73,9 @@ CREATE TABLE quarantine (
 ) STRICT;
 CREATE TABLE vectors (
     chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
-    vector BLOB NOT NULL
+    text BLOB NOT NULL,
+    vector BLOB NOT NULL,
+    UNIQUE (text, chunk)
 ) STRICT;
 CREATE TABLE retired (
     document INTEGER PRIMARY KEY REFERENCES documents ON DELETE CASCADE,

@@ -10,7 +10,6 @@ use super::failure::{corrupt, storage};
 use super::insert::{Prepared, insert};
 use super::keep::Kept;
 use super::lock::WriteLock;
-use super::record::record_at;
 use super::rows::{self, ChangeKind};
 use super::{SqliteIndex, schema};
 use crate::analysis::Analyzer;
@@ -19,7 +18,7 @@ use crate::document::DocumentRecord;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::inverted::{Body, Draft, Drafter, Drafters, Generation, Segment, drafted};
-use crate::plan::{Plan, resident};
+use crate::plan::{Plan, resident, rewritten};
 use crate::write::{ApplyReport, Batch};
 
 const TRIED: &str = "write to the index";
@@ -68,7 +67,7 @@ impl SqliteIndex {
 
     /// A transaction, with what other handles have written taken over, so that nothing of it is
     /// overwritten.
-    async fn begin_current(&self) -> Result<Transaction<'static, Sqlite>> {
+    pub(super) async fn begin_current(&self) -> Result<Transaction<'static, Sqlite>> {
         let mut transaction = self.begin().await?;
         let _following = self.following.lock().await;
         self.catch_up(&mut transaction).await?;
@@ -76,7 +75,7 @@ impl SqliteIndex {
     }
 
     /// Marks the transaction, commits it, and makes a generation current.
-    async fn commit(
+    pub(super) async fn commit(
         &self,
         mut transaction: Transaction<'static, Sqlite>,
         retired: Vec<i64>,
@@ -119,7 +118,7 @@ impl SqliteIndex {
                 prepared(&mut transaction, self.live.drafters(), stored).await?;
             // At the same time, on another thread.
             let next = aside(TRIED, move || current.next(&removed, segments));
-            insert(&mut transaction, &prepared).await?;
+            insert(&mut transaction, &prepared, &self.id_key).await?;
             let next = next.await?;
             self.commit(transaction, gone, || self.live.publish(next)).await?;
             report
@@ -145,11 +144,12 @@ impl SqliteIndex {
                 Contents::Given(batch) => batch,
                 Contents::Rewritten(rewrite) => {
                     check(&writer.fingerprint, &self.fingerprint())?;
-                    self.rewritten(&mut transaction, rewrite).await?
+                    self.rewritten(&mut transaction, &fingerprint, rewrite).await?
                 }
             };
+            let space = fingerprint.space();
             let Plan { report, stored, .. } =
-                Plan::new(&Generation::default(), batch, self.live.seeded())?;
+                Plan::new(&Generation::empty(space.clone()), batch, self.live.seeded())?;
             let gone: Vec<i64> = {
                 let current = self.live.generation();
                 let documents = current.documents();
@@ -162,8 +162,8 @@ impl SqliteIndex {
             let drafters = Arc::new(Drafters::new(analyzer));
             let (prepared, segments) =
                 prepared(&mut transaction, Arc::clone(&drafters), stored).await?;
-            let generation = aside(TRIED, move || Generation::of(segments));
-            insert(&mut transaction, &prepared).await?;
+            let generation = aside(TRIED, move || Generation::of(space, segments));
+            insert(&mut transaction, &prepared, &self.id_key).await?;
             let generation = generation.await?;
             let publish = || {
                 self.live.replace(generation, drafters);
@@ -182,18 +182,20 @@ impl SqliteIndex {
     async fn rewritten(
         &self,
         connection: &mut SqliteConnection,
+        fingerprint: &Fingerprint,
         rewrite: Rewrite<'_>,
     ) -> Result<Batch> {
         let current = self.live.generation();
+        let stays = current.space == fingerprint.space();
         let mut batch = Batch::new();
         for (document, ..) in current.documents() {
             let stored = match Self::row(&document.body) {
-                Some(row) => record_at(&mut *connection, row).await?,
+                Some(row) => self.embedded_record(&mut *connection, row).await?,
                 None => None,
             };
             let stored =
                 stored.ok_or_else(|| corrupt(TRIED, "the row of a document is missing"))?;
-            batch = batch.upsert(rewrite(stored));
+            batch = batch.upsert(rewritten(&stored, rewrite, stays, &self.id_key));
         }
         Ok(batch)
     }
@@ -219,7 +221,8 @@ impl SqliteIndex {
         }
         rows::log(&mut transaction, ChangeKind::Release, row).await?;
         let mut draft = Draft::default();
-        rows::load(&mut transaction, &mut draft, row, row).await?;
+        let dimension = current.space.as_ref().map_or(0, |space| space.dimension);
+        rows::load(&mut transaction, &mut draft, row, row, dimension).await?;
         let next = current.next(&[id.document().clone()], draft.finish());
         self.commit(transaction, Vec::new(), || self.live.publish(next)).await?;
         Ok(true)
@@ -227,7 +230,7 @@ impl SqliteIndex {
 }
 
 /// Batches are prepared for a fingerprint: another handle may have put another in its place since.
-fn check(made_for: &Fingerprint, has: &Fingerprint) -> Result<()> {
+pub(super) fn check(made_for: &Fingerprint, has: &Fingerprint) -> Result<()> {
     if made_for == has {
         return Ok(());
     }
@@ -282,7 +285,7 @@ fn prepare(
                 let counted = drafter.count(&record, chunk);
                 terms.push(encode_terms(&drafter.draft, &counted));
                 if chunk.quarantine.is_none() {
-                    drafter.draft.chunk(ordinal, counted);
+                    drafter.draft.chunk(ordinal, counted, chunk.vector.clone());
                 }
             }
             Prepared { row, record, terms }

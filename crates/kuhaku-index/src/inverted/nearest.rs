@@ -1,0 +1,78 @@
+//! The nearest chunks by their vectors: an exact scan that looks at few rows closely (D8).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use kuhaku_core::ChunkId;
+
+use super::best::{Best, Candidate, name};
+use super::matrix::Probe;
+use super::search::Rules;
+use super::view::View;
+use crate::error::Result;
+use crate::fault::Fault;
+use crate::fingerprint::Space;
+use crate::query::{DenseHit, DenseQuery};
+
+/// Rows that are looked at between two looks at whether to go on, and whether any of them is seen.
+const BLOCK: usize = 256;
+
+/// See [`View::dense`]. Nothing is found after it was cancelled.
+pub(super) fn dense(
+    view: &View,
+    query: &DenseQuery,
+    cancelled: &AtomicBool,
+) -> Result<Vec<DenseHit>> {
+    Space::check(view.generation.space.as_ref(), query.vector.dimension(), || {
+        "search with this vector".into()
+    })?;
+    if query.limit == 0 || view.vectors == 0 {
+        return Ok(Vec::new());
+    }
+    Ok(view.scratch.with(|scratch| {
+        let late = view.seeded.has(Fault::FilterAfterCut);
+        let rules = Rules::new(view, &query.filter, late);
+        let mut best = Best::above(view, query.limit, &mut scratch.kept, f64::NEG_INFINITY);
+        scan(view, &Probe::new(&query.vector), &rules, &mut best, cancelled);
+        let ranked = best.ranked().iter().filter(|candidate| rules.keep(candidate));
+        ranked.filter_map(|candidate| hit(view, candidate)).collect()
+    }))
+}
+
+/// Compares all rows that are seen, closely only where it may matter.
+fn scan(
+    view: &View,
+    probe: &Probe<'_>,
+    rules: &Rules<'_>,
+    best: &mut Best<'_>,
+    cancelled: &AtomicBool,
+) {
+    for (at, (part, sight)) in (0_u32..).zip(view.parts()) {
+        let matrix = part.segment.matrix();
+        for (block, chunks) in matrix.chunks().chunks(BLOCK).enumerate() {
+            let (Some(first), Some(last)) = (chunks.first(), chunks.last()) else { continue };
+            if !rules.late() && !sight.visible.may_have_chunk(*first..last.saturating_add(1)) {
+                continue;
+            }
+            if cancelled.load(Ordering::Relaxed) {
+                return;
+            }
+            for (row, chunk) in (block * BLOCK..).zip(chunks) {
+                if !rules.late() && !sight.visible.has_chunk(*chunk) {
+                    continue;
+                }
+                if probe.bound(matrix, row) < best.worst() || !rules.admit(part, sight, *chunk) {
+                    continue;
+                }
+                if let Some(vector) = matrix.row(row) {
+                    let score = probe.cosine(vector);
+                    best.push(Candidate { score, part: at, chunk: *chunk });
+                }
+            }
+        }
+    }
+}
+
+fn hit(view: &View, candidate: &Candidate) -> Option<DenseHit> {
+    let (document, ordinal) = name(view, candidate)?;
+    Some(DenseHit::new(ChunkId::new(document.clone(), ordinal), candidate.score))
+}

@@ -1,0 +1,262 @@
+//! Vectors, in memory and on disk alike: what is found by them, and what becomes of them.
+#![cfg(feature = "sqlite")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
+use std::path::Path;
+
+use kuhaku_core::{AccessTags, ChunkId, DocumentId, Masked, Roles, Runtime, Scope};
+use kuhaku_index::{
+    Batch, ChunkIndex, ChunkRecord, DenseQuery, DocumentRecord, ErrorKind, Filter, Fingerprint,
+    IdKey, Language, MemoryIndex, OpenOptions, SqliteIndex, Tokenizer, Vector,
+};
+
+fn fingerprint() -> Fingerprint {
+    Fingerprint::new(Tokenizer::Default, Language::En, "none", "none").embedder("e", 3)
+}
+
+fn key() -> IdKey {
+    IdKey::from_bytes([7; 32])
+}
+
+async fn open(folder: &Path) -> SqliteIndex {
+    let options = OpenOptions::new(folder, Runtime::system()).create(true).id_key(key());
+    SqliteIndex::open(options.fingerprint(fingerprint())).await.unwrap()
+}
+
+/// Both engines, empty.
+async fn engines(folder: &Path) -> Vec<Box<dyn ChunkIndex>> {
+    vec![Box::new(MemoryIndex::new(fingerprint(), key())), Box::new(open(folder).await)]
+}
+
+fn vector(numbers: [f32; 3]) -> Vector {
+    Vector::new(numbers.to_vec()).unwrap()
+}
+
+fn chunk(name: &str, ordinal: u32) -> ChunkId {
+    ChunkId::new(DocumentId::new(name).unwrap(), ordinal)
+}
+
+/// A document of one chunk per word.
+fn document(name: &str, text: &str, tags: &[&str], vectors: &[Option<[f32; 3]>]) -> DocumentRecord {
+    let canonical = Masked::replacing(text, Vec::new()).canonical();
+    let content = key().content_hash(&[text.as_bytes()]);
+    let mut record = DocumentRecord::new(DocumentId::new(name).unwrap(), content, canonical);
+    record.tags = AccessTags::new(tags).unwrap();
+    let mut start = 0;
+    for (word, numbers) in text.split(' ').zip(vectors) {
+        let mut chunk = ChunkRecord::new(start..start + word.len());
+        chunk.vector = numbers.map(vector);
+        record.chunks.push(chunk);
+        start += word.len() + 1;
+    }
+    record
+}
+
+async fn found(index: &dyn ChunkIndex, scope: &Scope, numbers: [f32; 3], limit: usize) -> String {
+    let query = DenseQuery::new(vector(numbers), limit);
+    let hits = index.reader(scope).await.unwrap().dense(&query).await.unwrap();
+    hits.iter().map(|hit| format!("{}={:.2} ", hit.id, hit.cosine)).collect()
+}
+
+const X: [f32; 3] = [1.0, 0.0, 0.0];
+const Y: [f32; 3] = [0.0, 1.0, 0.0];
+const XY: [f32; 3] = [1.0, 1.0, 0.0];
+
+#[tokio::test]
+async fn the_nearest_chunks_come_first_and_ties_by_id() {
+    let folder = tempfile::tempdir().unwrap();
+    for index in engines(folder.path()).await {
+        let batch = Batch::new()
+            .upsert(document("b", "one two", &[], &[Some(X), Some(XY)]))
+            .upsert(document("a", "one two three", &[], &[Some(XY), None, Some([-1.0, 0.0, 0.0])]))
+            .upsert(document("secret", "one", &["hr"], &[Some(X)]));
+        index.apply(batch).await.unwrap();
+        let everybody = Scope::anonymous();
+        assert_eq!(
+            found(&*index, &everybody, X, 9).await,
+            "b::0=1.00 a::0=0.71 b::1=0.71 a::2=-1.00 "
+        );
+        assert_eq!(found(&*index, &everybody, X, 2).await, "b::0=1.00 a::0=0.71 ");
+        assert_eq!(found(&*index, &everybody, X, 0).await, "");
+        let insider = Scope::with_roles(Roles::new(["hr"]));
+        assert_eq!(found(&*index, &insider, X, 2).await, "b::0=1.00 secret::0=1.00 ");
+        let reader = index.reader(&everybody).await.unwrap();
+        assert_eq!((reader.visible_chunks(), reader.visible_vectors()), (5, 4));
+        assert_eq!(reader.embedder(), Some("e"));
+        let ids = [chunk("a", 1), chunk("a", 0), chunk("secret", 0), chunk("z", 0)];
+        assert_eq!(reader.vectors(&ids).await.unwrap(), [None, Some(vector(XY)), None, None]);
+        assert_eq!(index.maintenance().statistics().await.unwrap().vectors, 5);
+        index.apply(Batch::new().remove(DocumentId::new("b").unwrap())).await.unwrap();
+        assert_eq!(found(&*index, &everybody, X, 2).await, "a::0=0.71 a::2=-1.00 ");
+        assert_eq!(index.reader(&everybody).await.unwrap().visible_vectors(), 2);
+        assert_eq!(reader.visible_vectors(), 4, "a reader keeps its state");
+    }
+}
+
+/// W-56
+#[tokio::test]
+async fn filters_act_before_the_ranking() {
+    let folder = tempfile::tempdir().unwrap();
+    for index in engines(folder.path()).await {
+        let mut batch = Batch::new();
+        for number in 0..20 {
+            let mut near = document(&format!("near-{number}"), "one", &[], &[Some(X)]);
+            near.doc_type = "draft".into();
+            batch = batch.upsert(near);
+        }
+        let mut far = document("far", "one", &[], &[Some(Y)]);
+        far.doc_type = "policy".into();
+        index.apply(batch.upsert(far)).await.unwrap();
+        let query = DenseQuery::new(vector(X), 3).filter(Filter::none().doc_type("policy"));
+        let reader = index.reader(&Scope::anonymous()).await.unwrap();
+        let hits = reader.dense(&query).await.unwrap();
+        assert_eq!(hits.iter().map(|hit| &hit.id).collect::<Vec<_>>(), [&chunk("far", 0)]);
+    }
+}
+
+/// W-51
+#[tokio::test]
+async fn vectors_of_another_dimension_or_without_an_embedder_are_refused_with_a_next_step() {
+    let folder = tempfile::tempdir().unwrap();
+    for index in engines(folder.path()).await {
+        let mut wrong = document("a", "one", &[], &[None]);
+        wrong.chunks[0].vector = Some(Vector::new(vec![1.0, 0.0]).unwrap());
+        let error = index.apply(Batch::new().upsert(wrong.clone())).await.unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::InvalidInput);
+        assert!(error.to_string().contains("2 numbers"), "{error}");
+        assert!(error.next_step().is_some_and(|next| next.contains("reembed")));
+        let query = DenseQuery::new(Vector::new(vec![1.0]).unwrap(), 1);
+        let reader = index.reader(&Scope::anonymous()).await.unwrap();
+        assert_eq!(*reader.dense(&query).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+        index.maintenance().adopt_embedder(None).await.unwrap();
+        wrong.chunks[0].vector = Some(vector(X));
+        let error = index.apply(Batch::new().upsert(wrong)).await.unwrap_err();
+        assert!(error.to_string().contains("no embedder"), "{error}");
+        for dimension in [0, 70_000] {
+            let embedder = Some(("f".into(), dimension));
+            index.maintenance().adopt_embedder(embedder).await.unwrap_err();
+        }
+        assert_eq!(index.maintenance().statistics().await.unwrap().documents, 0);
+    }
+}
+
+/// W-51
+#[tokio::test]
+async fn an_index_without_vectors_gains_them_and_changes_its_embedder_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    for index in engines(folder.path()).await {
+        let maintenance = index.maintenance();
+        let mut held = document("b", "three four", &["hr"], &[None, None]);
+        held.title = "Title".into();
+        held.chunks[1].headings = vec!["Heading".into()];
+        held.chunks[1].quarantine = Some("special_token".into());
+        let open = document("a", "one two", &[], &[Some(X), None]);
+        index.apply(Batch::new().upsert(held).upsert(open)).await.unwrap();
+        maintenance.adopt_embedder(Some(("e".into(), 3))).await.unwrap();
+        assert_eq!(maintenance.statistics().await.unwrap().vectors, 1, "it is the same");
+        maintenance.adopt_embedder(Some(("f".into(), 3))).await.unwrap();
+        assert_eq!(index.fingerprint().embedder.as_deref(), Some("f"));
+        assert_eq!(maintenance.statistics().await.unwrap().vectors, 0);
+        let all = maintenance.without_vector(9).await.unwrap();
+        let ids: Vec<_> = all.iter().map(|chunk| chunk.id.to_string()).collect();
+        assert_eq!(ids, ["a::0", "a::1", "b::0", "b::1"]);
+        assert_eq!((all[3].title.as_str(), all[3].text.as_str()), ("Title", "four"));
+        assert_eq!(all[3].headings, ["Heading"]);
+        assert_eq!(maintenance.without_vector(1).await.unwrap(), all[..1]);
+        let hashes: Vec<_> = all.iter().map(|chunk| chunk.hash).collect();
+        assert_eq!(maintenance.known_vectors(&hashes).await.unwrap(), vec![None; 4]);
+
+        let mut vectors: Vec<_> =
+            all.iter().map(|chunk| (chunk.id.clone(), chunk.hash, vector(Y))).collect();
+        // Of another text, of a chunk and of a document that are not there.
+        vectors[0].1 = hashes[1];
+        vectors.push((chunk("a", 7), hashes[0], vector(Y)));
+        vectors.push((chunk("z", 0), hashes[0], vector(Y)));
+        assert_eq!(maintenance.set_vectors(vectors).await.unwrap(), 3);
+        let left = maintenance.without_vector(9).await.unwrap();
+        assert_eq!(left, all[..1]);
+        let known = maintenance.known_vectors(&[hashes[0], hashes[3], hashes[3]]).await.unwrap();
+        assert_eq!(known, [None, Some(vector(Y)), Some(vector(Y))]);
+        assert_eq!(found(&*index, &Scope::anonymous(), Y, 9).await, "a::1=1.00 ");
+        let insider = Scope::with_roles(Roles::new(["hr"]));
+        assert_eq!(found(&*index, &insider, Y, 9).await, "a::1=1.00 b::0=1.00 ");
+        maintenance.release(&chunk("b", 1)).await.unwrap();
+        assert_eq!(found(&*index, &insider, Y, 9).await, "a::1=1.00 b::0=1.00 b::1=1.00 ");
+        let wrong = vec![(chunk("a", 0), hashes[0], Vector::new(vec![1.0]).unwrap())];
+        maintenance.set_vectors(wrong).await.unwrap_err();
+    }
+}
+
+#[tokio::test]
+async fn a_text_made_anew_loses_its_vector_unless_it_stays_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    for index in engines(folder.path()).await {
+        let batch = Batch::new()
+            .upsert(document("a", "one two", &[], &[Some(X), Some(Y)]))
+            .upsert(document("b", "one", &[], &[Some(X)]));
+        index.apply(batch).await.unwrap();
+        let rewrite = |mut record: DocumentRecord| {
+            if record.id.as_str() == "a" {
+                record.chunks[1].text = Some("masked".into());
+            }
+            record
+        };
+        index.maintenance().rewrite(fingerprint(), &rewrite).await.unwrap();
+        let left = index.maintenance().without_vector(9).await.unwrap();
+        assert_eq!(left.iter().map(|chunk| &chunk.id).collect::<Vec<_>>(), [&chunk("a", 1)]);
+        let other = fingerprint().embedder("f", 3);
+        index.maintenance().rewrite(other, &|record| record).await.unwrap();
+        assert_eq!(index.maintenance().without_vector(9).await.unwrap().len(), 3);
+        let given = |mut record: DocumentRecord| {
+            record.chunks.iter_mut().for_each(|chunk| chunk.vector = Some(vector(XY)));
+            record
+        };
+        index.maintenance().rewrite(fingerprint(), &given).await.unwrap();
+        assert!(index.maintenance().without_vector(9).await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn vectors_come_back_from_the_database_and_from_the_snapshot_to_the_last_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let numbers = [0.1, -0.7, 0.33];
+    let index = open(folder.path()).await;
+    let batch = Batch::new().upsert(document("a", "one two", &[], &[Some(numbers), None]));
+    index.apply(batch).await.unwrap();
+    let other = open(folder.path()).await;
+    index.close().await;
+    for snapshot in [true, false] {
+        let file = folder.path().join("index.snapshot");
+        assert!(file.exists());
+        if !snapshot {
+            std::fs::remove_file(file).unwrap();
+        }
+        let index = open(folder.path()).await;
+        let reader = index.reader(&Scope::anonymous()).await.unwrap();
+        let vectors = reader.vectors(&[chunk("a", 0)]).await.unwrap();
+        assert_eq!(vectors, [Some(vector(numbers))]);
+        assert_eq!(reader.visible_vectors(), 1);
+        index.close().await;
+    }
+    // Another handle sees vectors that come later, and another embedder.
+    let index = open(folder.path()).await;
+    let left = index.maintenance().without_vector(9).await.unwrap();
+    let vectors = vec![(left[0].id.clone(), left[0].hash, vector(Y))];
+    assert_eq!(index.maintenance().set_vectors(vectors).await.unwrap(), 1);
+    assert_eq!(found(&other, &Scope::anonymous(), Y, 1).await, "a::1=1.00 ");
+    index.maintenance().adopt_embedder(Some(("f".into(), 2))).await.unwrap();
+    let reader = other.reader(&Scope::anonymous()).await.unwrap();
+    assert_eq!((reader.embedder(), reader.visible_vectors()), (Some("f"), 0));
+    assert_eq!(other.fingerprint().dimension, Some(2));
+    let error = other.apply(Batch::new().upsert(document("b", "one", &[], &[None]))).await;
+    assert_eq!(*error.unwrap_err().kind(), ErrorKind::FingerprintMismatch);
+    index.close().await;
+    other.close().await;
+    let options = OpenOptions::new(folder.path(), Runtime::system()).fingerprint(fingerprint());
+    let error = SqliteIndex::open(options).await.unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::FingerprintMismatch);
+    assert!(
+        error.next_step().is_some_and(|next| next.contains("`kuhaku index reembed`")),
+        "{error}"
+    );
+}
