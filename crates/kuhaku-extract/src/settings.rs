@@ -119,6 +119,7 @@ mod tests {
 
     use super::*;
 
+    /// CFG-04
     #[test]
     fn nested_names_are_read_from_every_source_and_the_program_wins() {
         let env = Sources::new().env([
@@ -139,6 +140,7 @@ mod tests {
         assert!(over.unknown_names(&sections, &[]).is_empty());
     }
 
+    /// CFG-04
     #[test]
     fn one_error_names_every_bad_field() {
         let sources = Sources::new().env([
