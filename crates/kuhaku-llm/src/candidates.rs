@@ -82,7 +82,7 @@ impl ServiceCandidates {
     fn by_settings(&self) -> Candidate {
         let set = self.settings.service(self.service);
         let label = set.model.unwrap_or(self.service.name());
-        let google = self.google().unwrap_or_default();
+        let google = google(&self.settings).unwrap_or_default();
         let vertex = self.service == Service::Vertex;
         let url = set.base_url.unwrap_or(if vertex { &google } else { "" });
         let candidate = self.candidate(self.service.name().into(), label, url);
@@ -102,19 +102,6 @@ impl ServiceCandidates {
             _ => set.key.is_some(),
         };
         if ready { candidate } else { candidate.missing(self.service.how_to_open()) }
-    }
-
-    /// Where Vertex AI is, if that is known.
-    #[cfg(feature = "vertex")]
-    fn google(&self) -> Option<String> {
-        let project = self.settings.vertex_project.as_deref()?;
-        let place = crate::vertex::Place::new(project, &self.settings.vertex_location);
-        place.ok().map(|place| place.base_url())
-    }
-
-    #[cfg(not(feature = "vertex"))]
-    fn google(&self) -> Option<String> {
-        None
     }
 
     /// One candidate per model that is pulled and answers questions, the newest first.
@@ -171,8 +158,21 @@ fn read(model: &Value) -> Option<(Option<Timestamp>, String)> {
     Some((changed.and_then(|time| time.parse().ok()), name.to_owned()))
 }
 
+/// Where Vertex AI is, if that is known.
+#[cfg(feature = "vertex")]
+pub(crate) fn google(settings: &LlmSettings) -> Option<String> {
+    let project = settings.vertex_project.as_deref()?;
+    let place = crate::vertex::Place::new(project, &settings.vertex_location);
+    place.ok().map(|place| place.base_url())
+}
+
+#[cfg(not(feature = "vertex"))]
+pub(crate) fn google(_: &LlmSettings) -> Option<String> {
+    None
+}
+
 /// Host and port of an address, without what may stand before them.
-fn host(url: &str) -> String {
+pub(crate) fn host(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     authority.rsplit('@').next().unwrap_or_default().to_owned()

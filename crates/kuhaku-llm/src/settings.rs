@@ -11,6 +11,7 @@ use secrecy::SecretString;
 
 use crate::base_url::BaseUrl;
 use crate::builder::ModelBuilder;
+use crate::embedder_builder::EmbedderBuilder;
 use crate::service::Service;
 
 kuhaku_core::settings! {
@@ -167,6 +168,52 @@ impl LlmSettings {
         }
     }
 
+    /// An embedding model of a service, where these settings say that the service is and with its key
+    /// (for Vertex AI, project, location and key file). What concerns embeddings alone is left to set:
+    /// dimension, prefixes, retries. Nothing is called.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidSettings`] when the key file of Vertex AI cannot be read.
+    pub fn embedder(&self, service: Service, model: &str) -> Result<EmbedderBuilder> {
+        let set = self.service(service);
+        let mut builder = EmbedderBuilder::new(service, model)
+            .attempt_timeout(Duration::from_secs(self.llm_timeout_seconds));
+        if let Some(url) = set.base_url {
+            builder = builder.base_url(url);
+        }
+        if let Some(key) = set.key {
+            builder = builder.key(key.clone());
+        }
+        match service {
+            Service::Ollama => Ok(match &self.ollama_keep_alive {
+                Some(time) => builder.keep_alive(time),
+                None => builder,
+            }),
+            Service::Vertex => {
+                if let Some(project) = &self.vertex_project {
+                    builder = builder.project(project);
+                }
+                if let Some(path) = &self.vertex_credentials_file {
+                    builder = builder.key(key_file(path)?);
+                }
+                Ok(builder.location(&self.vertex_location))
+            }
+            _ => Ok(builder),
+        }
+    }
+
+    /// The host that texts for a service go to under these settings, as it may be shown: without
+    /// what may stand before it in an address.
+    pub fn host(&self, service: Service) -> String {
+        let set = self.service(service).base_url.unwrap_or_default().to_owned();
+        let url = match service {
+            Service::Ollama => crate::ollama::base_url(&set),
+            Service::Vertex => crate::candidates::google(self).unwrap_or_default(),
+            _ => set,
+        };
+        crate::candidates::host(&url)
+    }
+
     /// What is set for a service.
     pub(crate) fn service(&self, service: Service) -> ServiceSettings<'_> {
         let (model, base_url, key) = match service {
@@ -211,14 +258,33 @@ impl LlmSettings {
 
     /// How calls are made under these settings.
     pub fn resilience(&self, runtime: &Runtime) -> Resilience {
-        let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let attempts = if self.retry_enabled { self.retry_llm_max_attempts } else { 1 };
-        let resilience = Resilience::new(runtime.clone(), "llm")
-            .attempts(attempts)
-            .backoff(
-                seconds(self.retry_llm_backoff_base_seconds),
-                seconds(self.retry_llm_backoff_max_seconds),
-            )
+        self.layers(runtime, "llm").attempts(self.attempts(self.retry_llm_max_attempts)).backoff(
+            seconds(self.retry_llm_backoff_base_seconds),
+            seconds(self.retry_llm_backoff_max_seconds),
+        )
+    }
+
+    /// How embedding models are called: with these attempts and waits, in seconds, and otherwise as
+    /// language models are. Without retries where these settings turn them off.
+    pub fn embedding_resilience(
+        &self,
+        runtime: &Runtime,
+        attempts: u32,
+        first_wait: f64,
+        longest_wait: f64,
+    ) -> Resilience {
+        self.layers(runtime, "embedding")
+            .attempts(self.attempts(attempts))
+            .backoff(seconds(first_wait), seconds(longest_wait))
+    }
+
+    fn attempts(&self, wanted: u32) -> u32 {
+        if self.retry_enabled { wanted } else { 1 }
+    }
+
+    /// Attempt timeout and breaker.
+    fn layers(&self, runtime: &Runtime, label: &'static str) -> Resilience {
+        let resilience = Resilience::new(runtime.clone(), label)
             .attempt_timeout(Duration::from_secs(self.llm_timeout_seconds));
         if !self.circuit_breaker_enabled {
             return resilience.without_breaker();
@@ -237,6 +303,10 @@ pub(crate) struct ServiceSettings<'a> {
     pub(crate) model: Option<&'a str>,
     pub(crate) base_url: Option<&'a str>,
     pub(crate) key: Option<&'a SecretString>,
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
 fn key_file(path: &Path) -> Result<SecretString> {
