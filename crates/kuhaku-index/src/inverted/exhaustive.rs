@@ -1,10 +1,12 @@
-//! Scoring without shortcuts: what the search must equal to the last bit. For tests.
+//! Scoring without shortcuts: what the searches must equal to the last bit. For tests.
 
-use super::best::{Best, Candidate};
+use super::best::{Best, Candidate, better};
+use super::nearest;
 use super::scratch::Scratch;
 use super::search::{Rules, hit, prepare};
 use super::view::View;
-use crate::query::{SparseHit, SparseQuery};
+use crate::query::{DenseHit, DenseQuery, SparseHit, SparseQuery};
+use crate::vector::dot;
 
 impl View {
     /// The best chunks, found by scoring every chunk; for queries with parameters in range.
@@ -40,5 +42,24 @@ impl View {
             }
         }
         best.ranked().iter().filter_map(|candidate| hit(self, candidate)).collect()
+    }
+
+    /// The nearest chunks, found by comparing every row as it is; for vectors of the index's dimension.
+    #[doc(hidden)]
+    pub fn dense_exhaustively(&self, query: &DenseQuery) -> Vec<DenseHit> {
+        let rules = Rules::new(self, &query.filter, false);
+        let mut all = Vec::new();
+        for (at, (part, sight)) in (0_u32..).zip(self.parts()) {
+            let matrix = part.segment.matrix();
+            for (row, chunk) in matrix.chunks().iter().enumerate() {
+                let Some(row) = matrix.row(row) else { continue };
+                let score = f64::from(dot(query.vector.as_slice(), row.as_slice()));
+                if rules.admit(part, sight, *chunk) {
+                    all.push(Candidate { score, part: at, chunk: *chunk });
+                }
+            }
+        }
+        all.sort_by(|a, b| better(self, a, b));
+        all.iter().take(query.limit).filter_map(|candidate| nearest::hit(self, candidate)).collect()
     }
 }

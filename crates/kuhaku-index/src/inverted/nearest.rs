@@ -72,7 +72,7 @@ fn scan(
     }
 }
 
-fn hit(view: &View, candidate: &Candidate) -> Option<DenseHit> {
+pub(super) fn hit(view: &View, candidate: &Candidate) -> Option<DenseHit> {
     let (document, ordinal) = name(view, candidate)?;
     Some(DenseHit::new(ChunkId::new(document.clone(), ordinal), candidate.score))
 }
