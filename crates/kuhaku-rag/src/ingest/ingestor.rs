@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kuhaku_core::{
-    AccessTags, DocumentId, InjectionGuard, Masker, Runtime, Section as _, mask_field,
+    AccessTags, DocumentId, Embedder, InjectionGuard, Masker, Runtime, Section as _, mask_field,
 };
 use kuhaku_index::{
     Batch, ChangeOutcome, ChunkIndex, ChunkRecord, ContentHash, DocumentRecord, Fingerprint,
@@ -17,19 +17,21 @@ use kuhaku_ingest::{
 };
 
 use crate::error::{Adopt as _, Error, ErrorKind, Result};
+use crate::ingest::embedding::{Embedding, TEXTS_PER_BATCH, Vectors, without_embedder};
 use crate::ingest::options::{IngestOptions, IngestProgress};
-use crate::ingest::reading::{Item, Pending, Reading};
+use crate::ingest::reading::{Item, Reading};
 use crate::ingest::remask::{RemaskReport, remask};
 use crate::ingest::report::{DocumentOutcome, DocumentReport, IngestReport, Note};
+use crate::ingest::storing::no_vectors;
 use crate::ingest::text::TextDocument;
 use crate::location::{Location, require_paths, resolve};
 use crate::redactions;
 use crate::settings::RagSettings;
 
-/// Reads, masks, chunks and screens documents, and puts them into an index.
+/// Reads, masks, chunks, screens and embeds documents, and puts them into an index.
 ///
 /// Files are read and chunked on the calling thread; a server calls this on a thread for blocking
-/// work.
+/// work. Dropping a call ends it; what it has stored stays.
 #[derive(Debug)]
 pub struct Ingestor {
     index: Arc<dyn ChunkIndex>,
@@ -38,6 +40,8 @@ pub struct Ingestor {
     settings: RagSettings,
     base: Option<PathBuf>,
     runtime: Runtime,
+    pub(super) embedding: Option<Embedding>,
+    pub(super) texts_per_batch: usize,
 }
 
 impl Ingestor {
@@ -63,7 +67,31 @@ impl Ingestor {
         if let Some(limit) = settings.max_upload_bytes {
             preparer = preparer.max_bytes(limit);
         }
-        Ok(Self { index, masker, preparer, settings, base, runtime: Runtime::system() })
+        let (runtime, embedding, texts_per_batch) = (Runtime::system(), None, TEXTS_PER_BATCH);
+        Ok(Self { index, masker, preparer, settings, base, runtime, embedding, texts_per_batch })
+    }
+
+    /// Embeds what is ingested, before it is stored: all of a document and its vectors become visible
+    /// together. A text is embedded once, and chunks that are held back are not embedded.
+    ///
+    /// An index that holds no document and has no embedder takes this one on with the first ingest;
+    /// for its dimension one short text is embedded. One that holds documents without an embedder stays
+    /// as it is, which the report says: [`Ingestor::reembed`] gives it vectors.
+    #[must_use]
+    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedding = Some(Embedding { embedder, texts: self.texts_per_batch });
+        self
+    }
+
+    /// How many texts are embedded at a time, 1 at least, and about how many chunks are stored
+    /// together then. 128 unless set.
+    #[must_use]
+    pub fn embedding_batch(mut self, texts: usize) -> Self {
+        self.texts_per_batch = texts.max(1);
+        if let Some(embedding) = &mut self.embedding {
+            embedding.texts = self.texts_per_batch;
+        }
+        self
     }
 
     /// Counts what is masked in the metrics of this handle: `masking_redactions_total` by placeholder.
@@ -112,10 +140,12 @@ impl Ingestor {
     ///
     /// # Errors
     /// Those of the index, and `index.fingerprint_mismatch` when the index was filled with chunks of
-    /// other sizes. A text that cannot be prepared is a report with
+    /// other sizes or has vectors of another embedder; those of the embedder, unless it does not take
+    /// this text. A text that cannot be prepared, or that it does not take, is a report with
     /// [`DocumentOutcome::Failed`].
     pub async fn text(&self, document: TextDocument) -> Result<DocumentReport> {
         self.check_chunker()?;
+        let vectors = self.vectors().await?;
         let id = match &document.key {
             Some(key) => key.clone(),
             None => self.index.id_key().path_id(&document.name).adopt()?,
@@ -125,7 +155,7 @@ impl Ingestor {
             source = source.format(format);
         }
         let fingerprint = self.index.fingerprint();
-        let mut reading = Reading::new(&fingerprint, true);
+        let mut reading = Reading::new(&fingerprint, true, vectors);
         let (bytes, metadata) = (document.text.as_bytes(), &document.metadata);
         let hash =
             self.content_hash(&document.name, bytes, document.format, metadata, &fingerprint);
@@ -133,7 +163,12 @@ impl Ingestor {
         let item = Item { id, hash, name, source, tags, folders: Vec::new() };
         let (line, ready) = self.prepare(item, document.metadata.clone(), &reading).await?;
         self.take(&mut reading, line, ready, &mut ()).await?;
-        self.apply(&mut reading).await?;
+        self.apply(&mut reading, &mut ()).await?;
+        if let (Vectors::None, Some(_), Some(line)) =
+            (vectors, &self.embedding, reading.report.documents.last_mut())
+        {
+            line.warnings.push(no_vectors());
+        }
         let failed = || DocumentReport::new(String::new(), DocumentOutcome::Failed);
         Ok(reading.report.documents.pop().unwrap_or_else(failed))
     }
@@ -143,8 +178,9 @@ impl Ingestor {
     ///
     /// # Errors
     /// `ingest.not_found` when an argument does not exist, before anything is read;
-    /// `index.fingerprint_mismatch` as for [`Ingestor::text`]; and those of the index, after which
-    /// everything applied before is kept.
+    /// `index.fingerprint_mismatch` as for [`Ingestor::text`]; those of the index and of the embedder,
+    /// the latter naming the document, after which everything applied before is kept. A document that
+    /// the embedder does not take is reported and does not stop the rest.
     pub async fn paths(
         &self,
         paths: &[PathBuf],
@@ -152,13 +188,16 @@ impl Ingestor {
         progress: &mut dyn IngestProgress,
     ) -> Result<IngestReport> {
         self.check_chunker()?;
+        require_paths(paths)?;
+        let vectors = self.vectors().await?;
         let fingerprint = self.index.fingerprint();
-        let mut reading = Reading::new(&fingerprint, true);
+        let mut reading = Reading::new(&fingerprint, true, vectors);
         self.read(paths, options, progress, &mut reading).await?;
-        self.apply(&mut reading).await?;
+        self.apply(&mut reading, progress).await?;
         if options.sync {
             self.remove_vanished(paths, &mut reading.report).await?;
         }
+        self.note_missing_vectors(&mut reading.report).await?;
         Ok(reading.report)
     }
 
@@ -168,7 +207,7 @@ impl Ingestor {
     ///
     /// # Errors
     /// `ingest.not_found` when an argument does not exist, `ingest.empty` when no document could be
-    /// read, and those of the index; the index is then as it was.
+    /// read, and those of the index and of the embedder; the index is then as it was.
     pub async fn replace(
         &self,
         paths: &[PathBuf],
@@ -180,9 +219,31 @@ impl Ingestor {
         // Parts without a setting are what they were.
         fingerprint.tokenizer = self.settings.tokenizer.unwrap_or(stored.tokenizer);
         fingerprint.language = self.settings.language.unwrap_or(stored.language);
-        let mut reading = Reading::new(&fingerprint, false);
+        let vectors = match &self.embedding {
+            Some(embedding) => {
+                let wanted = embedding.embedder.fingerprint();
+                let dimension =
+                    stored.dimension.filter(|_| stored.embedder.as_deref() == Some(wanted));
+                let dimension = match dimension {
+                    Some(dimension) => dimension,
+                    None => embedding.dimension().await?,
+                };
+                fingerprint = fingerprint.embedder(wanted, dimension);
+                Vectors::Made(embedding)
+            }
+            None => {
+                (fingerprint.embedder, fingerprint.dimension) =
+                    (stored.embedder.clone(), stored.dimension);
+                if stored.embedder.is_some() { Vectors::Known } else { Vectors::None }
+            }
+        };
+        let mut reading = Reading::new(&fingerprint, false, vectors);
         self.read(paths, options, progress, &mut reading).await?;
-        let Pending { batch, places, .. } = std::mem::take(&mut reading.pending);
+        let take_known = fingerprint.embedder == stored.embedder;
+        let (batch, places, ended) = self.embedded(&mut reading, take_known, progress).await?;
+        if let Some(error) = ended {
+            return Err(error);
+        }
         if batch.is_empty() {
             let kind = ErrorKind::Ingest(kuhaku_ingest::ErrorKind::Empty);
             let wrong = "no document could be read from the paths given";
@@ -191,6 +252,7 @@ impl Ingestor {
         }
         let applied = self.index.maintenance().replace(fingerprint.clone(), batch).await.adopt()?;
         reading.note(places, &applied);
+        self.note_missing_vectors(&mut reading.report).await?;
         Ok(reading.report)
     }
 
@@ -399,19 +461,8 @@ impl Ingestor {
             reading.push(record);
         }
         if reading.is_due() {
-            self.apply(reading).await?;
+            self.apply(reading, progress).await?;
         }
-        Ok(())
-    }
-
-    /// Stores what is pending.
-    async fn apply(&self, reading: &mut Reading<'_>) -> Result<()> {
-        let Pending { batch, places, .. } = std::mem::take(&mut reading.pending);
-        if batch.is_empty() {
-            return Ok(());
-        }
-        let applied = self.index.apply(batch).await.adopt()?;
-        reading.note(places, &applied);
         Ok(())
     }
 
@@ -432,7 +483,7 @@ impl Ingestor {
             // Which folders a file is in is known of documents with this mark.
             "folders": true,
             "doc_types": self.settings.doc_type_prefix_mapping,
-            "fingerprint": fingerprint,
+            "fingerprint": without_embedder(fingerprint),
         });
         self.index.id_key().content_hash(&[bytes, shape.to_string().as_bytes()])
     }

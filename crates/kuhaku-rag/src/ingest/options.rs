@@ -22,8 +22,12 @@ pub struct IngestOptions {
 pub trait IngestProgress: Send {
     /// This many documents will be looked at.
     fn found(&mut self, documents: usize);
-    /// One more is done; its chunks may not be durable yet.
+    /// One more is done; its chunks may not be durable yet, nor embedded.
     fn done(&mut self, report: &DocumentReport);
+    /// Of the texts that are to be embedded before the next documents are stored, so many are.
+    fn embedding(&mut self, done: usize, of: usize) {
+        let _ = (done, of);
+    }
 }
 
 /// Hears nothing.

@@ -2,10 +2,11 @@
 
 use kuhaku_core::DocumentId;
 use kuhaku_index::{
-    ApplyReport, Batch, ChangeOutcome, ContentHash, DocumentRecord, Fingerprint, FolderHash,
+    ApplyReport, ChangeOutcome, ContentHash, DocumentRecord, Fingerprint, FolderHash,
 };
 use kuhaku_ingest::Source;
 
+use crate::ingest::embedding::Vectors;
 use crate::ingest::report::{DocumentOutcome, IngestReport};
 use crate::ingest::tags::TagRule;
 
@@ -17,9 +18,10 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// Documents that are ready, and the places of their reports.
 #[derive(Default)]
 pub(super) struct Pending {
-    pub(super) batch: Batch,
+    pub(super) records: Vec<DocumentRecord>,
     pub(super) places: Vec<usize>,
-    pub(super) bytes: usize,
+    bytes: usize,
+    chunks: usize,
 }
 
 /// A document on its way in.
@@ -42,25 +44,31 @@ pub(super) struct Reading<'a> {
     /// Documents go into the index as they come, and those that are there already are left alone;
     /// otherwise all are collected.
     pub(super) stepwise: bool,
+    /// What is done about vectors.
+    pub(super) vectors: Vectors<'a>,
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(fingerprint: &'a Fingerprint, stepwise: bool) -> Self {
-        Self { report: IngestReport::new(), pending: Pending::default(), fingerprint, stepwise }
+    pub(super) fn new(fingerprint: &'a Fingerprint, stepwise: bool, vectors: Vectors<'a>) -> Self {
+        let (report, pending) = (IngestReport::new(), Pending::default());
+        Self { report, pending, fingerprint, stepwise, vectors }
     }
 
     /// Adds a document that is ready; its line is the last of the report.
     pub(super) fn push(&mut self, record: DocumentRecord) {
         let pending = &mut self.pending;
         pending.bytes += record.text.as_str().len();
+        pending.chunks += record.chunks.len();
         pending.places.push(self.report.documents.len().saturating_sub(1));
-        pending.batch = std::mem::take(&mut pending.batch).upsert(record);
+        pending.records.push(record);
     }
 
     /// Whether what is pending should be stored now.
     pub(super) fn is_due(&self) -> bool {
-        let Pending { places, bytes, .. } = &self.pending;
-        self.stepwise && (places.len() >= BATCH_DOCUMENTS || *bytes >= BATCH_BYTES)
+        let Pending { places, bytes, chunks, .. } = &self.pending;
+        // What was embedded is soon safe, so that a process that is killed has to do little again.
+        let many = *chunks >= self.vectors.chunks_at_a_time();
+        self.stepwise && (places.len() >= BATCH_DOCUMENTS || *bytes >= BATCH_BYTES || many)
     }
 
     /// Corrects the report by what the index says.
