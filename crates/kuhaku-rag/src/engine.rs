@@ -14,7 +14,7 @@ use crate::builder::RagEngineBuilder;
 use crate::citation::{citations, tag};
 use crate::error::{Adopt as _, Result};
 use crate::evidence::Evidence;
-use crate::extract::extract;
+use crate::extract::{extract, opening};
 use crate::generate::{Call, Written};
 use crate::limit::Limit;
 use crate::messages::Messages;
@@ -156,8 +156,11 @@ impl RagEngine {
             None => {
                 answer.skipped.push(Skipped::new("generate", "no_model"));
                 let limit = self.settings.extractive_sentences;
-                let text = observed::extract(&self.runtime)
-                    .measure(|_| extract(&found.question, &evidence, reader.analyzer(), limit));
+                let by_meaning = |hit: &&Hit| hit.cosine.or(hit.rerank).is_some();
+                let text = observed::extract(&self.runtime).measure(|_| {
+                    let text = extract(&found.question, &evidence, reader.analyzer(), limit);
+                    text.or_else(|| opening(&evidence).filter(|_| evidence.iter().any(by_meaning)))
+                });
                 text.map(|text| Written { mode: Mode::Extractive, text, cut: false })
             }
         };

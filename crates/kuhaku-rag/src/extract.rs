@@ -73,6 +73,14 @@ pub(crate) fn extract(
     (!picked.is_empty()).then(|| picked.join(" "))
 }
 
+/// The first sentence of the best source that has one: what is near in meaning may share no word with
+/// the question.
+pub(crate) fn opening(sources: &[&Hit]) -> Option<String> {
+    let first = |hit: &&Hit| sentences(&hit.chunk.text).into_iter().next();
+    let (at, text) = sources.iter().enumerate().find_map(|(at, hit)| Some((at, first(hit)?)))?;
+    Some(format!("{text} {}", tag(at + 1)))
+}
+
 /// The sentences of a text, white space folded, without Markdown's line and emphasis markers, tags
 /// disarmed. Headings, and the header rows of tables, are no sentences.
 fn sentences(text: &str) -> Vec<String> {

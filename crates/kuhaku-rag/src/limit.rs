@@ -54,13 +54,13 @@ pub(crate) async fn before<T>(
     timeout: Duration,
     work: impl Future<Output = T>,
 ) -> Option<T> {
-    let own = Instant::now().checked_add(timeout);
-    let end = match (deadline, own) {
-        (Some(deadline), Some(own)) => Some(deadline.min(own)),
-        (deadline, own) => deadline.or(own),
-    };
-    match end.filter(|_| Handle::try_current().is_ok()) {
-        Some(end) => tokio::time::timeout_at(end.into(), work).await.ok(),
+    if Handle::try_current().is_err() {
+        return Some(work.await);
+    }
+    let own = tokio::time::Instant::now().checked_add(timeout);
+    let end = own.into_iter().chain(deadline.map(Into::into)).min();
+    match end {
+        Some(end) => tokio::time::timeout_at(end, work).await.ok(),
         None => Some(work.await),
     }
 }

@@ -11,6 +11,7 @@ use kuhaku_index::{ChunkReader, Filter, StoredChunk};
 
 use crate::answer::Skipped;
 use crate::error::{Adopt as _, Result};
+use crate::ingest::embedded_text;
 
 /// Finds chunks. The reader carries the scope: whatever is read through it is within the caller's
 /// rights.
@@ -169,6 +170,11 @@ impl Hit {
         self.score = Some(score);
         self
     }
+}
+
+/// What models read of a chunk: the same as its embedder does.
+pub(crate) fn passage(hit: &Hit) -> String {
+    embedded_text(&hit.chunk.title, &hit.chunk.headings, &hit.chunk.text)
 }
 
 /// A chunk that is yet to be read, with its signals.

@@ -185,6 +185,19 @@ async fn a_text_that_the_embedder_does_not_take_fails_its_document_alone() {
     assert_eq!(base.totals().await, (2, 2));
 }
 
+#[tokio::test]
+async fn a_model_that_is_gone_is_not_taken_for_texts_that_it_does_not_take() {
+    let base = Base::new();
+    base.text("0.txt", "zero", &[]).await.unwrap();
+    base.embedder.fail_on("", CoreErrorKind::InvalidInput);
+    let files = folder(&[("1.txt", "one"), ("2.txt", "two"), ("3.txt", "three")]);
+    let paths = [files.path().to_path_buf()];
+    let before = base.embedder.calls().len();
+    let error = base.ingestor.paths(&paths, &IngestOptions::default(), &mut ()).await.unwrap_err();
+    assert_eq!(error.code(), "core.invalid_input");
+    assert_eq!(base.embedder.calls().len() - before, 2, "a batch, and a text that it should take");
+}
+
 /// W-51
 #[tokio::test]
 async fn an_index_without_vectors_stays_so_until_it_is_told_otherwise() {

@@ -6,6 +6,8 @@
 //! |---|---|
 //! | (always) | [`fixed_runtime`]: a clock that stands still, bytes that repeat |
 //! | `llm` | `ScriptedLlm`: a model that follows a script |
+//! | `embeddings` | `WordEmbedder`, an embedder without a model, and `EmbeddingServer`, a server of it |
+//! | `models` | `OverlapReranker`, `MarkerClassifier`: judges without a model; `MixingEmbedder`, which breaks its contract |
 //! | `providers` | `transcript`: a server that follows a script to the byte; `providers`: the suite of `LlmProvider` |
 //! | `index` | the conformance suite of `ChunkIndex`, and the suite of R4 |
 //! | `scale` | `Scale`: corpora of any size, to measure on |
@@ -14,10 +16,14 @@
 //! Never a dependency of anything but tests and benches.
 
 mod clock;
+#[cfg(feature = "embeddings")]
+mod embeddings;
 #[cfg(feature = "index")]
 pub mod index;
 #[cfg(feature = "llm")]
 mod llm;
+#[cfg(feature = "models")]
+mod models;
 #[cfg(feature = "planted")]
 mod planted;
 #[cfg(feature = "providers")]
@@ -30,8 +36,12 @@ mod scale;
 pub mod transcript;
 
 pub use clock::fixed_runtime;
+#[cfg(feature = "embeddings")]
+pub use embeddings::{EmbeddingServer, WordEmbedder, word_vector};
 #[cfg(feature = "llm")]
 pub use llm::ScriptedLlm;
+#[cfg(feature = "models")]
+pub use models::{MarkerClassifier, MixingEmbedder, OverlapReranker};
 #[cfg(feature = "planted")]
 pub use planted::{Planted, planted};
 #[cfg(feature = "scale")]

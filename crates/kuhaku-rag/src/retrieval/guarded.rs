@@ -8,8 +8,7 @@ use async_trait::async_trait;
 use kuhaku_core::{ChunkId, Probability, TextClassifier};
 
 use crate::error::{Adopt as _, Error, ErrorKind, Result, invalid_input};
-use crate::retrieval::passage::passage;
-use crate::retrieve::{Hit, Retrieval, RetrievalRequest, Retriever};
+use crate::retrieve::{Hit, Retrieval, RetrievalRequest, Retriever, passage};
 
 /// The labels of classifiers that mean an attack, in lower case.
 const ATTACKS: [&str; 4] = ["injection", "malicious", "jailbreak", "label_1"];
@@ -61,7 +60,7 @@ impl GuardedRetriever {
 
     /// Whether each of some hits is to be held back.
     async fn judge(&self, hits: &[&Hit]) -> Result<Vec<bool>> {
-        let texts: Vec<String> = hits.iter().map(|hit| passage(&hit.chunk)).collect();
+        let texts: Vec<String> = hits.iter().map(|hit| passage(hit)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let judged = self.classifier.classify(&texts).await.adopt()?;
         if judged.len() != hits.len() {

@@ -73,10 +73,8 @@ fn relevance(hits: &[Hit]) -> Vec<f64> {
         return scores;
     }
     let cosines = || hits.iter().filter_map(|hit| hit.cosine);
-    let (least, most) = match cosines().reduce(f64::min).zip(cosines().reduce(f64::max)) {
-        Some(range) => range,
-        None => (0.0, 1.0),
-    };
+    let range = cosines().reduce(f64::min).zip(cosines().reduce(f64::max));
+    let (least, most) = range.unwrap_or((0.0, 1.0));
     min_max(&scores).into_iter().map(|share| least + share * (most - least)).collect()
 }
 

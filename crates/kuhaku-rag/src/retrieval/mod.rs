@@ -6,7 +6,6 @@ mod fusion;
 mod guarded;
 mod hybrid;
 mod mmr;
-mod passage;
 mod rerank;
 mod resolved;
 mod sparse;

@@ -9,8 +9,7 @@ use kuhaku_core::{ErrorKind as CoreErrorKind, Reranker};
 use crate::error::{Result, invalid_input};
 use crate::limit::before;
 use crate::retrieval::fusion::min_max;
-use crate::retrieval::passage::passage;
-use crate::retrieve::{Hit, Retrieval, RetrievalRequest, Retriever};
+use crate::retrieve::{Hit, Retrieval, RetrievalRequest, Retriever, passage};
 
 /// How long the reranker may take, unless set.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -68,7 +67,7 @@ impl RerankRetriever {
         request: &RetrievalRequest,
         hits: &[Hit],
     ) -> Result<Vec<f64>, &'static str> {
-        let texts: Vec<String> = hits.iter().map(|hit| passage(&hit.chunk)).collect();
+        let texts: Vec<String> = hits.iter().map(passage).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let judging = self.reranker.rerank(&request.query, &texts);
         match before(request.deadline, self.timeout, judging).await {

@@ -76,6 +76,9 @@ impl Retriever for Auto {
             None => "Retrieval is by words alone: there is no embedding model.",
         };
         self.runtime.announce(&Announcement::new("rag.retrieval.sparse", text));
-        self.sparse.retrieve(request).await
+        let found = self.sparse.retrieve(request).await?;
+        // The index was made to be searched by meaning too.
+        let missed = self.hybrid.is_none() && request.reader.visible_vectors() > 0;
+        Ok(if missed { found.skipped("dense", "no_embedder") } else { found })
     }
 }

@@ -33,8 +33,10 @@ pub(crate) fn behind(
     if let Some(lambda) = settings.mmr_lambda {
         retriever = Arc::new(MmrRetriever::new(retriever, lambda)?.depth(depth));
     }
-    let stage = DiverseRetriever::new(retriever, settings.max_chunks_per_document).depth(depth);
-    retriever = Arc::new(stage);
+    let per_document = settings.max_chunks_per_document;
+    // Without a choice to make, no more is found than is given.
+    let depth = if per_document == 0 { 0 } else { depth };
+    retriever = Arc::new(DiverseRetriever::new(retriever, per_document).depth(depth));
     if let Some(classifier) = classifier {
         let threshold = Probability::new(settings.guard_threshold).adopt()?;
         retriever = Arc::new(GuardedRetriever::new(retriever, classifier)?.threshold(threshold));
