@@ -19,6 +19,10 @@ pub enum Fault {
     ChangedTagsIgnored,
     /// What is returned names the generation of the index.
     GenerationInOutput,
+    /// Vectors are compared by codes of one scale over everything stored.
+    GlobalVectorScale,
+    /// The nearest of everything stored are taken, and those that are seen are chosen from these.
+    PoolCutBeforeScope,
     /// A handle reads on without what another handle has committed. Engines of one handle have it
     /// in vain.
     #[cfg_attr(
@@ -43,7 +47,7 @@ pub enum Fault {
 #[cfg(feature = "seeded-faults")]
 impl Fault {
     /// Every fault of an engine that has one handle.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::GlobalDocumentFrequency,
         Self::GlobalAverageLength,
         Self::GlobalStatistics,
@@ -51,6 +55,8 @@ impl Fault {
         Self::TiesByPosition,
         Self::ChangedTagsIgnored,
         Self::GenerationInOutput,
+        Self::GlobalVectorScale,
+        Self::PoolCutBeforeScope,
     ];
 }
 

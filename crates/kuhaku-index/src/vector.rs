@@ -112,23 +112,21 @@ const LANES: usize = 16;
 /// no multiplication is fused with one (D6, D8).
 #[inline]
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks(), b.as_chunks());
+    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a * b);
+    rest.fold(dot_of_whole(a, b), |sum, product| sum + product)
+}
+
+/// By itself, because it stays in registers only where nothing else touches its lanes.
+#[inline(never)]
+fn dot_of_whole(a: &[[f32; LANES]], b: &[[f32; LANES]]) -> f32 {
     let mut lanes = [0.0_f32; LANES];
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.iter().zip(b) {
         for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
             *lane += a * b;
         }
     }
-    for ((lane, a), b) in lanes.iter_mut().zip(a_rest).zip(b_rest) {
-        *lane += a * b;
-    }
-    let mut quarters = [0.0_f32; 4];
-    for four in lanes.as_chunks::<4>().0 {
-        for (sum, lane) in quarters.iter_mut().zip(four) {
-            *sum += lane;
-        }
-    }
-    quarters.iter().sum()
+    lanes.iter().sum()
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use std::path::Path;
 
 use kuhaku_core::{ChunkId, DocumentId, Masked, Roles, Runtime, Scope};
 use kuhaku_index::{
-    Batch, ChunkIndex, ChunkRecord, Depth, DocumentRecord, IdKey, OpenOptions, SparseQuery,
-    SqliteIndex,
+    Batch, ChunkIndex, ChunkRecord, DenseQuery, Depth, DocumentRecord, IdKey, OpenOptions,
+    SparseQuery, SqliteIndex, Vector,
 };
 use sqlx::{ConnectOptions as _, Connection as _};
 
@@ -45,12 +45,20 @@ async fn execute(folder: &Path, statement: &'static str) {
 
 /// An index as version 1 wrote it: never to be changed.
 const VERSION_1: &str = include_str!("version_1.sql");
+/// The same as version 2 wrote it: never to be changed.
+const VERSION_2: &str = include_str!("version_2.sql");
 
 /// D25
 #[tokio::test]
-async fn an_index_of_version_1_is_migrated_with_all_that_it_holds() {
+async fn an_index_of_each_earlier_version_is_migrated_with_all_that_it_holds() {
+    for version in [VERSION_1, VERSION_2] {
+        migrated(version).await;
+    }
+}
+
+async fn migrated(version: &'static str) {
     let folder = tempfile::tempdir().unwrap();
-    execute(folder.path(), VERSION_1).await;
+    execute(folder.path(), version).await;
     let index = SqliteIndex::open(options(folder.path())).await.unwrap();
     let insider = Scope::with_roles(Roles::new(["hr"]));
     let reader = index.reader(&insider).await.unwrap();
@@ -69,8 +77,17 @@ async fn an_index_of_version_1_is_migrated_with_all_that_it_holds() {
     assert_eq!(maintenance.documents().await.unwrap().len(), 2, "a retired one is none");
     assert_eq!(maintenance.quarantined().await.unwrap()[0].text, "delta");
     let usage = index.usage().await.unwrap();
-    assert!(usage.format > 1 && usage.last_commit.is_some(), "it was migrated");
+    assert!(usage.format == 3 && usage.last_commit.is_some(), "it was migrated");
     index.apply(document("new", "alpha")).await.unwrap();
+    // A quarantined chunk is embedded too, for when it is released.
+    maintenance.adopt_embedder(Some(("e".into(), 2))).await.unwrap();
+    let chunks = maintenance.without_vector(9).await.unwrap();
+    assert_eq!(chunks.len(), 4);
+    let vector = Vector::new(vec![1.0, 2.0]).unwrap();
+    let vectors = chunks.into_iter().map(|chunk| (chunk.id, chunk.hash, vector.clone())).collect();
+    assert_eq!(maintenance.set_vectors(vectors).await.unwrap(), 4);
+    let hits = index.reader(&insider).await.unwrap().dense(&DenseQuery::new(vector, 9)).await;
+    assert_eq!(hits.unwrap().len(), 3);
     index.close().await;
     let found = SqliteIndex::verify(&options(folder.path()), Depth::Full).await.unwrap();
     assert!(found.is_sound(), "{:?}", found.findings);

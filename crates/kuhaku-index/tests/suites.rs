@@ -23,6 +23,7 @@ async fn hidden_documents_change_nothing_that_a_caller_of_the_memory_engine_sees
         non_interference(&MemoryFactory::new(), NonInterference::cases(2_500)).await.unwrap();
     println!("{proof}");
     assert!(proof.telling * 2 >= proof.cases, "{proof}");
+    assert!(proof.telling_by_vectors * 2 >= proof.cases, "{proof}");
     assert!(proof.with_hits * 2 >= proof.cases, "{proof}");
 }
 

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use kuhaku_core::{AccessTags, ChunkId, DocumentId, Masked, Roles, Runtime, Scope};
 use kuhaku_index::{
-    Batch, ChunkIndex, ChunkRecord, DenseQuery, DocumentRecord, ErrorKind, Filter, Fingerprint,
-    IdKey, Language, MemoryIndex, OpenOptions, SqliteIndex, Tokenizer, Vector,
+    Batch, ChunkIndex, ChunkRecord, DenseQuery, Depth, DocumentRecord, ErrorKind, Filter,
+    FindingKind, Fingerprint, IdKey, Language, MemoryIndex, OpenOptions, SqliteIndex, Tokenizer,
+    Vector,
 };
 
 fn fingerprint() -> Fingerprint {
@@ -259,4 +260,151 @@ async fn vectors_come_back_from_the_database_and_from_the_snapshot_to_the_last_b
         error.next_step().is_some_and(|next| next.contains("`kuhaku index reembed`")),
         "{error}"
     );
+}
+
+async fn execute(folder: &Path, statement: &'static str) {
+    use sqlx::{ConnectOptions as _, Connection as _};
+    let with = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.join("index.sqlite3"));
+    let mut connection = with.foreign_keys(false).connect().await.unwrap();
+    sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+async fn filled(folder: &Path) {
+    let index = open(folder).await;
+    let batch = Batch::new()
+        .upsert(document("a", "one two", &[], &[Some(X), Some(Y)]))
+        .upsert(document("b", "three", &["hr"], &[Some(XY)]));
+    index.apply(batch).await.unwrap();
+    index.close().await;
+}
+
+#[tokio::test]
+async fn vectors_that_are_none_are_found_and_left_out_by_repair_and_nothing_else_is_lost() {
+    for (damage, kind, place, lost) in [
+        (
+            "UPDATE vectors SET vector = x'0000' WHERE chunk = 1",
+            FindingKind::Vector,
+            "document a, chunk 0",
+            1,
+        ),
+        (
+            "UPDATE vectors SET vector = x'0000c07f0000c07f0000c07f' WHERE chunk = 2",
+            FindingKind::Vector,
+            "document a, chunk 1",
+            1,
+        ),
+        // Not of length 1.
+        (
+            "UPDATE vectors SET vector = x'000000400000004000000040' WHERE chunk = 3",
+            FindingKind::Vector,
+            "document b, chunk 0",
+            1,
+        ),
+        (
+            "UPDATE vectors SET text = x'07' WHERE chunk = 3",
+            FindingKind::Vector,
+            "document b, chunk 0",
+            1,
+        ),
+        (
+            "UPDATE vectors SET chunk = 9 WHERE chunk = 3",
+            FindingKind::Reference,
+            "table vectors, row 9",
+            0,
+        ),
+        (
+            "DELETE FROM vectors WHERE chunk = 9; DROP TABLE vectors",
+            FindingKind::Table,
+            "table vectors, which is missing",
+            2,
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        filled(folder.path()).await;
+        execute(folder.path(), damage).await;
+        let options = OpenOptions::new(folder.path(), Runtime::system());
+        for depth in [Depth::Quick, Depth::Full] {
+            let found = SqliteIndex::verify(&options, depth).await.unwrap();
+            let hit = found.findings.iter().any(|f| f.kind == kind && f.place == place);
+            assert!(hit, "{damage}: {:?}", found.findings);
+        }
+        std::fs::remove_file(folder.path().join("index.snapshot")).unwrap();
+        if kind == FindingKind::Vector && !damage.contains("SET text") {
+            let error = SqliteIndex::open(options.clone()).await.unwrap_err();
+            assert_eq!(*error.kind(), ErrorKind::Corrupt);
+            assert!(error.next_step().is_some_and(|next| next.contains("repair")));
+        }
+        let repair = SqliteIndex::repair(&options).await.unwrap();
+        assert_eq!((repair.kept, repair.lost.len()), (2, 0), "{damage}");
+        assert_eq!((repair.vectors_lost, repair.rebuilt), (lost, 0), "{damage}");
+        let index = SqliteIndex::open(options.clone()).await.unwrap();
+        let left = index.maintenance().without_vector(9).await.unwrap();
+        let missing = if kind == FindingKind::Table { 3 } else { 1 };
+        assert_eq!(left.len(), missing, "{damage}");
+        index.close().await;
+        assert!(SqliteIndex::verify(&options, Depth::Full).await.unwrap().is_sound(), "{damage}");
+    }
+}
+
+/// D20
+#[tokio::test]
+async fn vectors_are_in_a_backup_and_after_compaction_none_of_what_was_removed_is_left() {
+    let (folder, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    filled(folder.path()).await;
+    let index = open(folder.path()).await;
+    let secret = [0.3, -0.5, 0.8];
+    let bytes: Vec<u8> =
+        vector(secret).as_slice().iter().flat_map(|number| number.to_le_bytes()).collect();
+    let holds = |folder: &Path| {
+        let mut files = std::fs::read_dir(folder).unwrap();
+        files.any(|file| {
+            let read = std::fs::read(file.unwrap().path()).unwrap();
+            read.windows(bytes.len()).any(|window| window == bytes)
+        })
+    };
+    index.apply(Batch::new().upsert(document("c", "four", &[], &[Some(secret)]))).await.unwrap();
+    assert!(holds(folder.path()));
+    let copy = place.path().join("copy");
+    index.backup(&copy).await.unwrap();
+    assert!(holds(&copy));
+    assert_eq!(open(&copy).await.maintenance().statistics().await.unwrap().vectors, 4);
+    // Another vector takes the place of the one, and what was removed goes.
+    index.apply(Batch::new().remove(DocumentId::new("c").unwrap())).await.unwrap();
+    assert!(index.compact().await.unwrap().is_complete());
+    assert!(!holds(folder.path()));
+    assert_eq!(index.usage().await.unwrap().totals.vectors, 3);
+    index.maintenance().adopt_embedder(Some(("f".into(), 3))).await.unwrap();
+    assert!(index.compact().await.unwrap().is_complete());
+    let bytes: Vec<u8> =
+        vector(XY).as_slice().iter().flat_map(|number| number.to_le_bytes()).collect();
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let read = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!read.windows(bytes.len()).any(|window| window == bytes));
+    }
+}
+
+/// R12: who does not wait any more costs nothing any more.
+#[tokio::test]
+async fn a_large_search_runs_beside_the_calling_task_and_finds_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let dimension = 65_536;
+    let wide = Fingerprint::new(Tokenizer::Default, Language::En, "none", "none")
+        .embedder("wide", dimension);
+    let options = OpenOptions::new(folder.path(), Runtime::system()).create(true);
+    let index = SqliteIndex::open(options.fingerprint(wide)).await.unwrap();
+    let mut batch = Batch::new();
+    for number in 0..70_u32 {
+        let mut record = document(&format!("d{number:02}"), "one", &[], &[None]);
+        let row = (0..dimension).map(|at| (at as f32 * (number as f32 + 1.0)).sin()).collect();
+        record.chunks[0].vector = Some(Vector::new(row).unwrap());
+        batch = batch.upsert(record);
+    }
+    index.apply(batch).await.unwrap();
+    let reader = index.reader(&Scope::anonymous()).await.unwrap();
+    let seventh = reader.vectors(&[chunk("d07", 0)]).await.unwrap()[0].clone().unwrap();
+    let query = DenseQuery::new(seventh, 3);
+    let hits = reader.dense(&query).await.unwrap();
+    assert_eq!(hits[0].id, chunk("d07", 0));
+    assert_eq!(index.view(&Scope::anonymous()).dense(&query).unwrap(), hits);
 }

@@ -4,6 +4,8 @@
 //! its own size times a logarithm. Each segment keeps its chunks by visibility class and its postings
 //! in runs of one class, so that a scope touches the runs it sees and nothing else (R4, D12).
 
+#[cfg(any(test, feature = "seeded-faults"))]
+mod astray;
 mod best;
 mod bits;
 mod document;

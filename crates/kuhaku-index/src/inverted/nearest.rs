@@ -32,7 +32,13 @@ pub(super) fn dense(
         let late = view.seeded.has(Fault::FilterAfterCut);
         let rules = Rules::new(view, &query.filter, late);
         let mut best = Best::above(view, query.limit, &mut scratch.kept, f64::NEG_INFINITY);
-        scan(view, &Probe::new(&query.vector), &rules, &mut best, cancelled);
+        #[cfg(any(test, feature = "seeded-faults"))]
+        let is_done = super::astray::search(view, query, &rules, &mut best);
+        #[cfg(not(any(test, feature = "seeded-faults")))]
+        let is_done = false;
+        if !is_done {
+            scan(view, &Probe::new(&query.vector), &rules, &mut best, cancelled);
+        }
         let ranked = best.ranked().iter().filter(|candidate| rules.keep(candidate));
         ranked.filter_map(|candidate| hit(view, candidate)).collect()
     }))
@@ -75,4 +81,37 @@ fn scan(
 pub(super) fn hit(view: &View, candidate: &Candidate) -> Option<DenseHit> {
     let (document, ordinal) = name(view, candidate)?;
     Some(DenseHit::new(ChunkId::new(document.clone(), ordinal), candidate.score))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use kuhaku_core::{DocumentId, Masked, Scope};
+
+    use super::*;
+    use crate::{
+        Batch, ChunkRecord, DocumentRecord, Fingerprint, IdKey, Language, MemoryIndex, Tokenizer,
+        Vector,
+    };
+
+    /// R12
+    #[test]
+    fn a_search_that_is_cancelled_looks_at_nothing_more() {
+        let key = IdKey::from_bytes([1; 32]);
+        let fingerprint = Fingerprint::new(Tokenizer::Simple, Language::None, "none", "none");
+        let index = MemoryIndex::new(fingerprint.embedder("e", 2), key.clone());
+        let text = Masked::replacing("-", Vec::new()).canonical();
+        let id = DocumentId::new("a").unwrap();
+        let mut record = DocumentRecord::new(id, key.content_hash(&[]), text);
+        let mut chunk = ChunkRecord::new(0..1);
+        let vector = Vector::new(vec![1.0, 0.0]).unwrap();
+        chunk.vector = Some(vector.clone());
+        record.chunks = vec![chunk];
+        index.write(Batch::new().upsert(record)).unwrap();
+        let (view, query) = (index.view(&Scope::anonymous()), DenseQuery::new(vector, 9));
+        for (cancelled, found) in [(true, 0), (false, 1)] {
+            let hits = dense(&view, &query, &AtomicBool::new(cancelled)).unwrap();
+            assert_eq!(hits.len(), found);
+        }
+    }
 }

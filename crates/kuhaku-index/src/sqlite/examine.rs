@@ -8,11 +8,16 @@ use super::codec::{encode_terms, encode_words};
 use super::failure::{is_damage, storage};
 use super::finding::{Finding, FindingKind, place};
 use super::record::record_at;
+use super::schema::Meta;
+use super::vectors;
 use super::writer::aside;
 use crate::analysis::Analyzer;
 use crate::document::DocumentRecord;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::identity::IdKey;
 use crate::inverted::Drafter;
+use crate::vector::Vector;
 
 const TRIED: &str = "examine the index";
 
@@ -29,6 +34,27 @@ pub(super) fn undamaged<T>(outcome: sqlx::Result<T>) -> Result<Option<T>> {
     }
 }
 
+/// What stored documents are compared with, as far as the settings of the index can be read.
+#[derive(Debug, Default)]
+pub(super) struct Means {
+    /// What terms are made by; absent when they are not compared.
+    pub(super) analyzer: Option<Arc<Analyzer>>,
+    /// The key of hashes, and the numbers of a vector; 0 without an embedder.
+    pub(super) vectors: Option<(IdKey, usize)>,
+}
+
+impl Means {
+    /// Everything that there is.
+    pub(super) fn of(meta: &Meta) -> Self {
+        let Fingerprint { tokenizer, language, .. } = meta.fingerprint;
+        let dimension = meta.fingerprint.space().map_or(0, |space| space.dimension);
+        Self {
+            analyzer: Some(Arc::new(Analyzer::new(tokenizer, language))),
+            vectors: Some((meta.id_key.clone(), dimension)),
+        }
+    }
+}
+
 /// A stored document under examination.
 #[derive(Debug)]
 pub(super) struct Examined {
@@ -42,20 +68,22 @@ pub(super) struct Examined {
 impl Examined {
     /// Whether the document can be kept: all is there but for what is made anew.
     pub(super) fn is_whole(&self) -> bool {
-        let made_anew =
-            |found: &Finding| matches!(found.kind, FindingKind::Terms | FindingKind::Flag);
+        let made_anew = |found: &Finding| {
+            use FindingKind::{Flag, Terms, Vector};
+            matches!(found.kind, Terms | Flag | Vector)
+        };
         self.record.is_some() && self.findings.iter().all(made_anew)
     }
 }
 
-/// Looks at a document; nothing when there is no such row. Its terms are compared with its text when
-/// there is an analyzer.
+/// Looks at a document; nothing when there is no such row. A vector that cannot stay is left out of
+/// the record.
 pub(super) async fn examine(
     connection: &mut SqliteConnection,
     row: i64,
-    analyzer: Option<&Arc<Analyzer>>,
+    means: &Means,
 ) -> Result<Option<Examined>> {
-    let record = match record_at(connection, row).await {
+    let mut record = match record_at(connection, row).await {
         // No document is ever given the last number: none could come after it.
         Ok(Some(_)) if row == i64::MAX => {
             let findings = vec![Finding::new(FindingKind::Document, place(None, row))];
@@ -105,7 +133,27 @@ pub(super) async fn examine(
             find(FindingKind::Chunk, format!("{at}, chunk {ordinal}"));
         }
     }
-    let Some(analyzer) = analyzer else {
+    if let Some((key, dimension)) = &means.vectors {
+        match undamaged(vectors::stored(connection, row).await)? {
+            Some(stored) => {
+                for (ordinal, hash, bytes) in stored {
+                    let vector = Vector::from_bytes(&bytes, *dimension);
+                    let place = ordinal as usize;
+                    let text = record.chunks.get(place).map(|c| record.embedded_text(c, key));
+                    match (vector, text.is_some_and(|text| text.as_bytes().as_slice() == hash)) {
+                        (Some(vector), true) => {
+                            if let Some(chunk) = record.chunks.get_mut(place) {
+                                chunk.vector = Some(vector);
+                            }
+                        }
+                        _ => find(FindingKind::Vector, format!("{at}, chunk {ordinal}")),
+                    }
+                }
+            }
+            None => find(FindingKind::Vector, at.clone()),
+        }
+    }
+    let Some(analyzer) = &means.analyzer else {
         return Ok(Some(Examined { record: Some(record), terms: Vec::new(), findings }));
     };
     let analyzer = Arc::clone(analyzer);

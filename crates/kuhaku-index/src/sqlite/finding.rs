@@ -26,6 +26,8 @@ pub enum FindingKind {
     Chunk,
     /// The terms by which a chunk is found are not those of its text.
     Terms,
+    /// The vector of a chunk is none, or not that of its text and of the index's embedder.
+    Vector,
     /// A mark of a document that is set or not is neither. It counts as set.
     Flag,
     /// A table of the index is missing, or is not as it was made.
@@ -48,6 +50,7 @@ impl FindingKind {
             Self::Duplicate => "verify.duplicate",
             Self::Chunk => "verify.chunk",
             Self::Terms => "verify.terms",
+            Self::Vector => "verify.vector",
             Self::Flag => "verify.flag",
             Self::Table => "verify.table",
             Self::Foreign => "verify.foreign",
@@ -66,6 +69,7 @@ impl FindingKind {
             }
             Self::Duplicate => "repair keeps the later one",
             Self::Terms => "repair makes the terms anew from the text",
+            Self::Vector => "repair leaves the vector out: run `kuhaku index reembed` after it",
             Self::Flag => "repair stores it as set, as searches take it",
             Self::Table => "repair makes the table anew and takes over what the index knows of it",
             Self::Foreign => "repair drops it; the damaged files that it keeps still have it",

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use kuhaku_core::{DocumentId, Runtime};
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 
 use super::create::{Site, remove_logs};
-use super::examine::examine;
+use super::examine::{Means, examine};
 use super::failure::{beyond_repair, disk, locked, storage};
 use super::finding::{Finding, FindingKind, place};
 use super::insert::{Prepared, insert};
@@ -22,7 +21,6 @@ use super::schema::Meta;
 use super::verify::{Depth, inspect};
 use super::walk::Rows;
 use super::{SqliteIndex, private, schema};
-use crate::analysis::Analyzer;
 use crate::error::{Error, Result};
 
 const TRIED: &str = "repair the index";
@@ -43,6 +41,8 @@ pub struct Repair {
     pub kept: u64,
     /// Of these, documents whose terms were made anew from their text.
     pub rebuilt: u64,
+    /// Vectors that could not be kept: `kuhaku index reembed` makes them anew.
+    pub vectors_lost: u64,
     /// Documents that could not be kept, and why: ingest them again.
     pub lost: Vec<Finding>,
     /// What the database held beside the index, and holds no more: tables, triggers, views and indexes
@@ -110,15 +110,15 @@ async fn rescue(
     let Some(mut rows) = Rows::new(old).await? else {
         return Err(beyond_repair(TRIED, "the list of what was removed cannot be read"));
     };
+    let means = Means::of(&meta);
     let Meta { fingerprint, id_key, .. } = meta;
-    let analyzer = Arc::new(Analyzer::new(fingerprint.tokenizer, fingerprint.language));
     let mut writing = new.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
     schema::create(&mut writing, &fingerprint, &id_key).await?;
     let mut kept: HashMap<DocumentId, i64> = HashMap::new();
     while let Some(page) = rows.next(old).await? {
         repair.lost.extend(rows.skipped());
         for row in page {
-            let Some(examined) = examine(old, row, Some(&analyzer)).await? else { continue };
+            let Some(examined) = examine(old, row, &means).await? else { continue };
             let is_whole = examined.is_whole();
             let Some(record) = examined.record.filter(|_| is_whole) else {
                 repair.lost.extend(examined.findings.into_iter().take(1));
@@ -132,7 +132,10 @@ async fn rescue(
                 repair.kept -= 1;
             }
             repair.kept += 1;
-            repair.rebuilt += u64::from(!examined.findings.is_empty());
+            let vectors =
+                examined.findings.iter().filter(|f| f.kind == FindingKind::Vector).count();
+            repair.vectors_lost += vectors as u64;
+            repair.rebuilt += u64::from(examined.findings.len() > vectors);
             let prepared = Prepared { row, record, terms: examined.terms };
             insert(&mut writing, &[prepared], &id_key).await?;
         }

@@ -1,12 +1,11 @@
 //! Finding damage, without changing anything.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use kuhaku_core::DocumentId;
 use sqlx::{Connection as _, SqliteConnection};
 
-use super::examine::{examine, undamaged};
+use super::examine::{Means, examine, undamaged};
 use super::failure::storage;
 use super::finding::{Finding, FindingKind, place};
 use super::open::{FILE, Found, access, find, missing};
@@ -14,7 +13,6 @@ use super::options::OpenOptions;
 use super::shape::examine_tables;
 use super::walk::Rows;
 use super::{SqliteIndex, rows, schema};
-use crate::analysis::Analyzer;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Findings that a report lists; those beyond are counted.
@@ -28,7 +26,7 @@ fn failed(error: sqlx::Error) -> Error {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Depth {
-    /// Pages, tables, settings, documents and chunks.
+    /// Pages, tables, settings, documents, chunks and vectors.
     Quick,
     /// Also the database's own indexes, and whether each chunk is found by the terms of its text.
     #[default]
@@ -97,10 +95,12 @@ pub(super) async fn inspect(
     let mut reading = connection.begin().await.map_err(failed)?;
     pages(&mut reading, depth, &mut seen).await?;
     examine_tables(&mut reading).await?.into_iter().for_each(|found| seen.find(found));
-    let analyzer = settings(&mut reading, &mut seen).await?;
-    let analyzer = analyzer.filter(|_| depth == Depth::Full);
+    let mut means = settings(&mut reading, &mut seen).await?;
+    if depth == Depth::Quick {
+        means.analyzer = None;
+    }
     match Rows::new(&mut reading).await? {
-        Some(rows) => documents(&mut reading, rows, analyzer.as_ref(), &mut seen).await?,
+        Some(rows) => documents(&mut reading, rows, &means, &mut seen).await?,
         None => seen.find(Finding::new(FindingKind::Document, "the list of what was removed")),
     }
     // Nothing was written; where a page is damaged even this can fail.
@@ -145,11 +145,8 @@ async fn pages(
     Ok(())
 }
 
-/// The analyzer of the index, when its settings can be read.
-async fn settings(
-    connection: &mut SqliteConnection,
-    seen: &mut Verification,
-) -> Result<Option<Arc<Analyzer>>> {
+/// What the settings of the index say of its documents, when they can be read.
+async fn settings(connection: &mut SqliteConnection, seen: &mut Verification) -> Result<Means> {
     let corrupt = |error: Error| match error.kind() {
         ErrorKind::Corrupt => Ok(()),
         _ => Err(error),
@@ -159,14 +156,11 @@ async fn settings(
         seen.find(Finding::new(FindingKind::Changes, "table changes"));
     }
     match schema::read(connection, "verify the index").await {
-        Ok(meta) => {
-            let analyzer = Analyzer::new(meta.fingerprint.tokenizer, meta.fingerprint.language);
-            Ok(Some(Arc::new(analyzer)))
-        }
+        Ok(meta) => Ok(Means::of(&meta)),
         Err(error) => {
             corrupt(error)?;
             seen.find(Finding::new(FindingKind::Settings, "table meta"));
-            Ok(None)
+            Ok(Means::default())
         }
     }
 }
@@ -174,7 +168,7 @@ async fn settings(
 async fn documents(
     connection: &mut SqliteConnection,
     mut rows: Rows,
-    analyzer: Option<&Arc<Analyzer>>,
+    means: &Means,
     seen: &mut Verification,
 ) -> Result<()> {
     let sequence = || Finding::new(FindingKind::Settings, "table sqlite_sequence");
@@ -187,7 +181,7 @@ async fn documents(
     while let Some(page) = rows.next(connection).await? {
         rows.skipped().for_each(|found| seen.find(found));
         for row in page {
-            let Some(examined) = examine(connection, row, analyzer).await? else { continue };
+            let Some(examined) = examine(connection, row, means).await? else { continue };
             seen.documents += 1;
             if let Some(record) = examined.record {
                 seen.chunks += record.chunks.len() as u64;

@@ -2,8 +2,8 @@
 
 use kuhaku_core::{AccessTags, ChunkId, Date, DocumentId, Masked, Roles, Scope};
 use kuhaku_index::{
-    Batch, Bm25, Change, ChunkRecord, DocumentRecord, Error, ErrorKind, FieldWeights, Filter,
-    IdKey, SparseQuery, Validity,
+    Batch, Bm25, Change, ChunkRecord, DenseQuery, DocumentRecord, EmbeddedTextHash, Error,
+    ErrorKind, FieldWeights, Filter, IdKey, SparseQuery, Validity, Vector,
 };
 
 use crate::random::Random;
@@ -18,12 +18,18 @@ const TYPES: &[&str] = &["note", "policy"];
 const TEAMS: &[&str] = &["red", "blue"];
 const DAYS: &[&str] = &["2025-12-31", "2026-06-30", "2026-12-31"];
 const DOCUMENTS: usize = 14;
+/// Numbers per vector: more than one lane of sixteen, and not a multiple.
+pub(super) const DIMENSION: usize = 19;
+/// Directions that vectors lie in or near: few, so that visible and hidden ones are mixed (D5).
+const DIRECTIONS: u64 = 7;
 
 /// One thing that happens to an index.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Apply(Batch),
     Release(ChunkId),
+    /// Gives a chunk of this text a vector.
+    Embed(ChunkId, EmbeddedTextHash, Vector),
     Reopen,
 }
 
@@ -44,6 +50,23 @@ fn words(random: &mut Random, most: usize) -> String {
     let count = 1 + random.below(most);
     let words: Vec<_> = (0..count).filter_map(|_| random.pick(WORDS)).collect();
     words.join(" ")
+}
+
+/// A direction, one near it, or one with a number that is larger than all others.
+pub(super) fn vector(random: &mut Random) -> Result<Vector, Error> {
+    let number = |random: &mut Random| (random.next() >> 40) as f32 / (1 << 23) as f32 - 1.0;
+    let mut direction = Random::new(random.next() % DIRECTIONS);
+    let mut numbers: Vec<f32> = (0..DIMENSION).map(|_| number(&mut direction)).collect();
+    let (noise, spike) = match random.below(6) {
+        0 => (1e-6, 0.0),
+        1 | 2 => (0.2, 0.0),
+        3 => (0.0, 9.0),
+        _ => (0.0, 0.0),
+    };
+    for (at, of) in numbers.iter_mut().enumerate() {
+        *of += noise * number(random) + if at == 3 { spike } else { 0.0 };
+    }
+    Vector::new(numbers)
 }
 
 /// A document with one to three chunks of random words.
@@ -79,6 +102,9 @@ fn document(random: &mut Random, id: DocumentId) -> Result<DocumentRecord, Error
         if random.once_in(8) {
             chunk.quarantine = Some("special_token".into());
         }
+        if !random.once_in(5) {
+            chunk.vector = Some(vector(random)?);
+        }
         record.chunks.push(chunk);
     }
     Ok(record)
@@ -96,6 +122,15 @@ pub(super) fn history(random: &mut Random, reopen: bool) -> Result<Vec<Step>, Er
         if random.once_in(8) {
             let id = document_id(random)?;
             steps.push(Step::Release(ChunkId::new(id, random.below(3) as u32)));
+        }
+        let known = last.get(random.below(last.len()));
+        if let Some(record) = known.filter(|_| random.once_in(4)) {
+            let ordinal = random.below(record.chunks.len());
+            if let Some(chunk) = record.chunks.get(ordinal) {
+                let id = ChunkId::new(record.id.clone(), ordinal as u32);
+                let hash = record.embedded_text(chunk, &key());
+                steps.push(Step::Embed(id, hash, vector(random)?));
+            }
         }
         if reopen && random.once_in(4) {
             steps.push(Step::Reopen);
@@ -160,8 +195,8 @@ pub(super) fn scope(random: &mut Random) -> Scope {
     }
 }
 
-/// A random query with a random filter and random parameters.
-pub(super) fn query(random: &mut Random) -> SparseQuery {
+/// A random filter, or none.
+fn filter(random: &mut Random) -> Filter {
     let mut filter = Filter::none();
     if random.once_in(4) {
         filter = filter.doc_type(random.pick(TYPES).unwrap_or_default());
@@ -172,6 +207,17 @@ pub(super) fn query(random: &mut Random) -> SparseQuery {
     if let Some(day) = day(random).filter(|_| random.once_in(4)) {
         filter = filter.valid_on(day);
     }
+    filter
+}
+
+/// A random query by vector.
+pub(super) fn dense_query(random: &mut Random) -> Result<DenseQuery, Error> {
+    Ok(DenseQuery::new(vector(random)?, 1 + random.below(5)).filter(filter(random)))
+}
+
+/// A random query with a random filter and random parameters.
+pub(super) fn query(random: &mut Random) -> SparseQuery {
+    let filter = filter(random);
     let mut bm25 = Bm25::new(random.pick(&[&1.2, &1.5, &0.0]).copied().unwrap_or(1.5), 0.75);
     if random.once_in(3) {
         bm25.b = 0.0;

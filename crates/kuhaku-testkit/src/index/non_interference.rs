@@ -63,22 +63,28 @@ pub struct Proof {
     /// Of these, those in which an index with statistics over everything would have answered
     /// differently: the cases that can fail (D5).
     pub telling: usize,
+    /// The same of an index that takes the nearest vectors of everything and chooses from these.
+    pub telling_by_vectors: usize,
 }
 
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let share = 100 * self.telling / self.cases.max(1);
+        let share = |telling| 100 * telling / self.cases.max(1);
         write!(
             f,
-            "{} histories, {} with hits, {share} % of them answered differently by an index with \
-             global statistics",
-            self.cases, self.with_hits,
+            "{} histories, {} with hits, {} % of them answered differently by an index with global \
+             statistics, {} % by one whose nearest vectors are of everything",
+            self.cases,
+            self.with_hits,
+            share(self.telling),
+            share(self.telling_by_vectors),
         )
     }
 }
 
 async fn run(factory: &dyn IndexFactory, steps: &[Step]) -> Result<Box<dyn Subject>, Violation> {
-    let fingerprint = Fingerprint::new(Tokenizer::Default, Language::En, "none", "none");
+    let fingerprint = Fingerprint::new(Tokenizer::Default, Language::En, "none", "none")
+        .embedder("random", history::DIMENSION);
     let mut subject = factory.make(fingerprint, history::key()).await?;
     for step in steps {
         match step {
@@ -87,6 +93,10 @@ async fn run(factory: &dyn IndexFactory, steps: &[Step]) -> Result<Box<dyn Subje
             }
             Step::Release(id) => {
                 subject.index().maintenance().release(id).await?;
+            }
+            Step::Embed(id, hash, vector) => {
+                let vectors = vec![(id.clone(), *hash, vector.clone())];
+                subject.index().maintenance().set_vectors(vectors).await?;
             }
             Step::Reopen => subject.reopen().await?,
         }
@@ -103,6 +113,7 @@ pub async fn non_interference(
     settings: NonInterference,
 ) -> Result<Proof, Violation> {
     let naive = MemoryFactory::broken(Fault::GlobalStatistics);
+    let naive_by_vectors = MemoryFactory::broken(Fault::PoolCutBeforeScope);
     let ids = history::all_ids()?;
     let mut proof = Proof::default();
     for case in 0..settings.cases {
@@ -110,11 +121,13 @@ pub async fn non_interference(
         let steps = history::history(&mut random, settings.reopen)?;
         let scope = history::scope(&mut random);
         let queries = [(); 3].map(|()| history::query(&mut random));
+        let dense: Vec<_> =
+            (0..3).map(|_| history::dense_query(&mut random)).collect::<Result<_, _>>()?;
         let observe = async |factory: &dyn IndexFactory, steps: &[Step]| {
             let subject = run(factory, steps).await?;
             let mut seen = Vec::new();
             for handle in subject.handles() {
-                seen.push(Observation::of(handle, &scope, &queries, &ids).await?);
+                seen.push(Observation::of(handle, &scope, &queries, &dense, &ids).await?);
             }
             Ok::<_, Violation>(seen)
         };
@@ -138,6 +151,9 @@ pub async fn non_interference(
         // Hits only: statistics differ more often, but a caller reads hits.
         let naive = observe(&naive, &steps).await?;
         proof.telling += usize::from(naive.iter().any(|naive| naive.hits != whole.hits));
+        let naive = observe(&naive_by_vectors, &steps).await?;
+        let differs = naive.iter().any(|naive| naive.nearest != whole.nearest);
+        proof.telling_by_vectors += usize::from(differs);
     }
     Ok(proof)
 }
