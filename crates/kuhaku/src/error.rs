@@ -179,7 +179,10 @@ impl From<kuhaku_core::AuditError> for Error {
 }
 
 /// The error for what is not compiled in (D30).
-#[cfg(all(feature = "rag", not(feature = "sqlite")))]
+#[cfg(all(
+    feature = "rag",
+    any(not(feature = "sqlite"), not(feature = "dense"), not(feature = "llm"))
+))]
 pub(crate) fn feature_missing(tried: &'static str, feature: &'static str) -> Error {
     let wrong = format!("the feature `{feature}` is not compiled in");
     let next = format!("build kuhaku with the feature `{feature}`");

@@ -27,7 +27,7 @@
 //! | `llm` | language-model providers, and the choice among them | yes |
 //! | `vertex` | Google Vertex AI among them | no |
 //! | `blocking` | the tools without `async` | no |
-//! | `dense` | local models (contract only so far) | no |
+//! | `dense` | models on this machine: embedders for vectors, rerankers | no |
 //! | `models` | the store of local models: finding, fetching, checking; public datasets with `eval` | no |
 //! | `hydrag` | corrective multi-head retrieval (contract only so far) | no |
 //! | `eval` | datasets, measures, runs and comparisons; tools as targets | no |
@@ -37,7 +37,8 @@
 //!
 //! # Map
 //!
-//! [`Rag`] is the facade of answers; [`ExtractorChoice`] makes an [`Extractor`] by the settings. Each crate is re-exported whole as a module: [`core`], and by feature
+//! [`Rag`] is the facade of answers; [`ModelChoice`] and [`EmbedderChoice`] find its models by the
+//! settings; [`ExtractorChoice`] makes an [`Extractor`] by the settings. Each crate is re-exported whole as a module: [`core`], and by feature
 //! `ingest`, `index`, `rag`, `extract`, `llm`, `onnx`, `hydrag`, `eval`. What applications need most
 //! stands at the top.
 //!
@@ -71,6 +72,8 @@ mod audit_sqlite;
 pub mod blocking;
 #[cfg(feature = "llm")]
 mod choice;
+#[cfg(feature = "rag")]
+mod embedding;
 mod error;
 #[cfg(any(feature = "rag", all(feature = "extract", feature = "llm")))]
 mod facade;
@@ -84,6 +87,8 @@ pub mod telemetry;
 pub use audit_sqlite::{SqliteAuditReader, SqliteSink, SqliteSinkOptions};
 #[cfg(feature = "llm")]
 pub use choice::{ChoiceSettings, ModelChoice};
+#[cfg(feature = "rag")]
+pub use embedding::{EmbedderChoice, EmbedderPlan};
 pub use error::{Error, ErrorKind, Result};
 #[cfg(all(feature = "extract", feature = "llm"))]
 pub use facade::ExtractorChoice;
@@ -92,7 +97,8 @@ pub use facade::{AuditFormat, AuditRecords, AuditSettings, AuditTrail, Rag, RagB
 pub use kuhaku_core as core;
 pub use kuhaku_core::{
     ACCESS_TAG_INTERNAL, ACCESS_TAG_PUBLIC, ACCESS_TAG_RESTRICTED, AccessTags, AuthContext,
-    ChunkId, DocumentId, LlmProvider, Roles, Runtime, Scope, Section, Sources, TraceId, one_line,
+    ChunkId, DocumentId, Embedder, LlmProvider, Reranker, Roles, Runtime, Scope, Section, Sources,
+    TextClassifier, TraceId, one_line,
 };
 #[cfg(feature = "eval")]
 pub use kuhaku_eval as eval;
@@ -123,9 +129,9 @@ pub use kuhaku_rag as rag;
 #[cfg(feature = "rag")]
 pub use kuhaku_rag::{
     Answer, AnswerEvent, AnswerStream, AskRequest, Citation, DocumentOutcome, DocumentReport,
-    Found, Hit, IngestOptions, IngestProgress, IngestReport, Messages, Mode, ModelSettings, Prompt,
-    RagSettings, RemaskReport, Retriever, SearchAnswer, Source, TagRule, TextDocument,
-    require_paths,
+    EmbeddingProvider, Found, Hit, IngestOptions, IngestProgress, IngestReport, Messages, Mode,
+    ModelSettings, Prompt, RagSettings, ReembedReport, RemaskReport, Retriever, SearchAnswer,
+    Source, Strategy, TagRule, TextDocument, require_paths,
 };
 pub use settings::{settings_sections, unknown_settings};
 #[cfg(all(feature = "extract", feature = "eval"))]

@@ -89,26 +89,33 @@ impl Embedding {
             }
             Err(error) => error,
         };
+        let takes_others = self.takes_others(&error).await;
         let alone = batch.len() == 1;
         for job in batch {
-            let error = match &error {
-                error if !is_about_the_text(error) => again(error),
-                error if alone => again(error),
-                _ => match self.ask(std::slice::from_ref(&job)).await {
+            let error = if alone || !takes_others {
+                again(&error)
+            } else {
+                match self.ask(std::slice::from_ref(&job)).await {
                     Ok(vectors) => {
                         into.vectors.extend(vectors.into_iter().map(|vector| (job.hash, vector)));
                         continue;
                     }
                     Err(error) => error,
-                },
+                }
             };
-            if is_about_the_text(&error) {
+            if takes_others && is_about_the_text(&error) {
                 into.refused.push((job, error));
             } else {
                 into.ended = Some((job, error));
                 return;
             }
         }
+    }
+
+    /// Whether the embedder works, and does not take some text. Services say of a model that they do
+    /// not have what they say of a text that they do not take; a text that they do take tells which.
+    async fn takes_others(&self, error: &Error) -> bool {
+        is_about_the_text(error) && self.dimension().await.is_ok()
     }
 
     async fn ask(&self, batch: &[Job]) -> Result<Vec<Vector>> {
@@ -146,7 +153,8 @@ fn again(error: &Error) -> Error {
 /// The failure to embed a part of a document, as it is told of the document.
 pub(super) fn of_document(source: &str, error: Error) -> Error {
     let tried = format!("embed `{}`", one_line(source, 200));
-    let failure = Error::new(*error.kind(), tried, error.wrong().to_owned());
+    let wrong = format!("cannot {}: {}", error.tried(), error.wrong());
+    let failure = Error::new(*error.kind(), tried, wrong);
     let next = error.next_step().map(ToOwned::to_owned);
     let failure = failure.with_status(error.status()).caused_by(error);
     match next {

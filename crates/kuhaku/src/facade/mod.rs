@@ -4,6 +4,8 @@
 mod audit;
 #[cfg(feature = "rag")]
 mod audit_store;
+#[cfg(feature = "rag")]
+mod embedder;
 #[cfg(all(feature = "extract", feature = "llm"))]
 mod extractor_choice;
 #[cfg(feature = "rag")]

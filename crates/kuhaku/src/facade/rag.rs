@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kuhaku_core::{DocumentId, Scope};
+use kuhaku_core::{DocumentId, Embedder, Scope};
 use kuhaku_index::{ChunkIndex, Maintenance};
 use kuhaku_rag::{
     Answer, AnswerStream, AskRequest, DocumentReport, IngestOptions, IngestProgress, IngestReport,
-    Ingestor, RagEngine, RemaskReport, SearchAnswer, TextDocument,
+    Ingestor, RagEngine, ReembedReport, RemaskReport, SearchAnswer, TextDocument,
 };
 use tempfile::TempDir;
 
@@ -50,6 +50,7 @@ pub(crate) struct Parts {
     pub(crate) index: Arc<dyn ChunkIndex>,
     pub(crate) ingestor: Ingestor,
     pub(crate) engine: RagEngine,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) audit: Option<AuditTrail>,
     pub(crate) folder: Option<PathBuf>,
     /// Removes the folder of a temporary index when the last handle goes.
@@ -116,6 +117,21 @@ impl Rag {
         Ok(self.0.ingestor.remask().await?)
     }
 
+    /// Gives the index another embedder, or none, and every chunk a vector of it; with the embedder that
+    /// the index has, the chunks that have no vector get one. What is stored is embedded: sources need
+    /// not be at hand. It goes on where an earlier call ended. Open the index again afterwards, with
+    /// that embedder. See [`RagBuilder::without_embedder`] and [`Ingestor::reembed`].
+    ///
+    /// # Errors
+    /// Those of the embedder and of the index; vectors that were stored stay.
+    pub async fn reembed(
+        &self,
+        embedder: Option<Arc<dyn Embedder>>,
+        progress: &mut dyn IngestProgress,
+    ) -> Result<ReembedReport> {
+        Ok(self.0.ingestor.reembed(embedder, progress).await?)
+    }
+
     /// Removes documents; false for those that were not there.
     ///
     /// # Errors
@@ -164,6 +180,11 @@ impl Rag {
     /// The pipeline from question to answer.
     pub fn engine(&self) -> &RagEngine {
         &self.0.engine
+    }
+
+    /// What makes vectors, if anything does.
+    pub fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
+        self.0.embedder.as_ref()
     }
 
     /// The index, for reading within a scope.

@@ -4,14 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kuhaku_core::{
-    Announcement, AuditLog, LlmProvider, Masker, PiiMasker, Runtime, Section as _, Sources,
+    Announcement, AuditLog, Embedder, LlmProvider, Masker, PiiMasker, Reranker, Runtime,
+    Section as _, Sources, TextClassifier,
 };
 use kuhaku_index::{ChunkIndex, IdKey};
-use kuhaku_rag::{Ingestor, Messages, ModelSettings, Prompt, RagEngine, RagSettings, Retriever};
+use kuhaku_rag::{
+    Ingestor, Messages, ModelSettings, Prompt, RagEngine, RagSettings, Retriever, Strategy,
+};
 use tempfile::TempDir;
 
+use crate::embedding::EmbedderChoice;
 use crate::error::{Result, system};
 use crate::facade::audit::{AuditSettings, AuditTrail};
+use crate::facade::embedder::EmbedderSource;
 use crate::facade::rag::{Parts, Rag};
 
 /// Makes a [`Rag`]. Nothing is read or written before [`RagBuilder::open`].
@@ -26,6 +31,9 @@ pub struct RagBuilder {
     any_settings: bool,
     id_key: Option<IdKey>,
     model: Option<Arc<dyn LlmProvider>>,
+    embedder: EmbedderSource,
+    reranker: Option<Arc<dyn Reranker>>,
+    classifier: Option<Arc<dyn TextClassifier>>,
     retriever: Option<Arc<dyn Retriever>>,
     messages: Messages,
     prompt: Prompt,
@@ -45,6 +53,9 @@ impl Default for RagBuilder {
             any_settings: false,
             id_key: None,
             model: None,
+            embedder: EmbedderSource::default(),
+            reranker: None,
+            classifier: None,
             retriever: None,
             messages: Messages::default(),
             prompt: Prompt::new(),
@@ -56,7 +67,8 @@ impl Default for RagBuilder {
 }
 
 impl RagBuilder {
-    /// Reads all settings from these sources.
+    /// Reads all settings from these sources, and takes the embedder and the reranker that they name or
+    /// leave open: [`EmbedderChoice`], `rag.rerank_enabled`.
     ///
     /// # Errors
     /// `core.invalid_settings` listing every value that is wrong.
@@ -72,7 +84,11 @@ impl RagBuilder {
         // Read elsewhere; one error lists what is wrong with any of them.
         #[cfg(feature = "llm")]
         let _ = crate::ModelChoice::read(sources, &mut problems);
+        #[cfg(feature = "dense")]
+        let _ = crate::embedding::LocalModels::read(sources, &mut problems);
         problems.into_result()?;
+        let choice = EmbedderChoice::from_sources(sources, self.runtime.clone())?;
+        self.embedder = EmbedderSource::Settings(Box::new(choice));
         Ok(self)
     }
 
@@ -146,6 +162,33 @@ impl RagBuilder {
         self
     }
 
+    /// Makes vectors of what is ingested, and of questions, whatever the settings say. An index that
+    /// holds documents takes the embedder that it was made with and no other.
+    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedder = EmbedderSource::Given(embedder);
+        self
+    }
+
+    /// Opens the index without its embedder: searches go by words, and what is ingested gets the
+    /// vectors of equal texts or none. For what needs no vectors, since a local model is read for a
+    /// second per gigabyte.
+    pub fn without_embedder(mut self) -> Self {
+        self.embedder = EmbedderSource::None;
+        self
+    }
+
+    /// Judges the best chunks again, whatever the settings say.
+    pub fn reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.reranker = Some(reranker);
+        self
+    }
+
+    /// Holds back chunks that look like an injection to a classifier.
+    pub fn classifier(mut self, classifier: Arc<dyn TextClassifier>) -> Self {
+        self.classifier = Some(classifier);
+        self
+    }
+
     /// Finds chunks another way.
     pub fn retriever(mut self, retriever: impl Retriever + 'static) -> Self {
         self.retriever = Some(Arc::new(retriever));
@@ -170,12 +213,17 @@ impl RagBuilder {
         self
     }
 
-    /// Opens the index and puts the parts together.
+    /// Opens the index and puts the parts together. A new index, and one that holds nothing yet, takes
+    /// the embedder on; one that holds documents without vectors stays as it is.
+    ///
+    /// When the embedder that the index was made with cannot be had, which is announced, the index is
+    /// searched by words, unless `rag.retrieval` asks for vectors; what is ingested fails then.
     ///
     /// # Errors
     /// `core.invalid_settings`, `index.fingerprint_mismatch` when the index was made with other
-    /// settings, and what the engine says of a folder that it cannot open; `audit.write` when the
-    /// audit is strict and cannot be written.
+    /// settings or another embedder, and what the engine says of a folder that it cannot open; those of
+    /// [`EmbedderChoice::choose`] for an embedder that the settings name; `audit.write` when the audit
+    /// is strict and cannot be written.
     pub async fn open(self) -> Result<Rag> {
         self.settings.validate()?;
         self.model_settings.validate()?;
@@ -190,12 +238,23 @@ impl RagBuilder {
         let kept = folder.as_deref().filter(|_| temporary.is_none());
         let audit = kept.map(|it| AuditTrail::new(&self.audit_settings, it, &index.id_key()));
         let log = self.audit_log(audit.as_ref())?;
-        let ingestor =
+        let source = self.embedder.by(&self.settings, &self.runtime)?;
+        let embedder = source.of(index.as_ref(), self.any_settings, &self.runtime).await?;
+        let reranker = self.reranker_of_settings().await?;
+        let mut ingestor =
             Ingestor::new(index.clone(), masker.clone(), self.settings.clone(), base.as_deref())?
-                .runtime(self.runtime.clone());
+                .runtime(self.runtime.clone())
+                .embedding_batch(self.settings.embedding_batch);
+        if let Some(embedder) = &embedder {
+            ingestor = ingestor.embedder(embedder.clone());
+        }
+        let mut settings = self.settings;
+        if self.embedder.is_none() {
+            settings.retrieval = Strategy::Sparse;
+        }
         let mut engine = RagEngine::builder(index.clone())
             .masker(masker)
-            .settings(self.settings)
+            .settings(settings)
             .model_settings(self.model_settings)
             .messages(self.messages)
             .prompt(self.prompt)
@@ -205,11 +264,32 @@ impl RagBuilder {
         if let Some(model) = self.model {
             engine = engine.model(model);
         }
+        if let Some(embedder) = &embedder {
+            engine = engine.embedder(embedder.clone());
+        }
+        if let Some(reranker) = reranker {
+            engine = engine.reranker(reranker);
+        }
+        if let Some(classifier) = self.classifier {
+            engine = engine.classifier(classifier);
+        }
         if let Some(retriever) = self.retriever {
             engine = engine.retriever(retriever);
         }
         let engine = engine.build()?;
-        Ok(Rag::new(Parts { index, ingestor, engine, audit, folder, temporary }))
+        Ok(Rag::new(Parts { index, ingestor, engine, embedder, audit, folder, temporary }))
+    }
+
+    /// The reranker that was given, else the one that the settings name when they want one.
+    async fn reranker_of_settings(&self) -> Result<Option<Arc<dyn Reranker>>> {
+        if self.reranker.is_some() || !self.settings.rerank_enabled {
+            return Ok(self.reranker.clone());
+        }
+        let choice = match &self.embedder {
+            EmbedderSource::Settings(choice) => choice.as_ref().clone(),
+            _ => EmbedderChoice::from_sources(&Sources::new(), self.runtime.clone())?,
+        };
+        choice.by(self.settings.clone(), self.runtime.clone()).reranker().await.map(Some)
     }
 
     /// The log for requests: the one that was given, else that of the index.
