@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use kuhaku::core::{Date, Timestamp};
 use kuhaku::eval::Threshold;
-use kuhaku::{ChunkId, DocumentId, IdKey, TraceId};
+use kuhaku::{ChunkId, DocumentId, IdKey, Strategy, TraceId};
 
 use crate::exit;
 use crate::fields::FieldArg;
@@ -143,6 +143,20 @@ pub(crate) enum IndexCommand {
     Compact,
     /// Mask the stored text again, when this kuhaku masks more than the one that made the index
     Remask,
+    /// Make the vectors of another embedding model, or those that are missing, of the stored text;
+    /// goes on where an earlier run ended
+    Reembed(ReembedArgs),
+}
+
+/// Which model makes the vectors, whatever the settings say.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReembedArgs {
+    /// Where the model is: local, vertex, openai, openai_compat or ollama; none takes all vectors away
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    /// The model
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -196,6 +210,10 @@ pub(crate) struct CallerArgs {
     /// How many passages at most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) top_k: Option<u32>,
+    /// How passages are found: by words (sparse), by meaning (dense), by both (hybrid); auto is both
+    /// where the index has vectors
+    #[arg(long, value_name = "NAME", value_parser = strategy)]
+    pub(crate) strategy: Option<Strategy>,
     /// Only documents of this type; may be repeated
     #[arg(long = "doc-type", value_name = "TYPE")]
     pub(crate) doc_types: Vec<String>,
@@ -502,6 +520,10 @@ fn midnight(day: &str) -> Result<Timestamp, String> {
     let wrong = |_| "write it as YYYY-MM-DD".to_string();
     let day: Date = day.parse().map_err(wrong)?;
     format!("{day}T00:00:00Z").parse().map_err(wrong)
+}
+
+fn strategy(text: &str) -> kuhaku::rag::Result<Strategy> {
+    text.parse()
 }
 
 fn trace_id(text: &str) -> kuhaku::core::Result<TraceId> {

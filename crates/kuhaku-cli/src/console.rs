@@ -183,7 +183,7 @@ impl Announcer for Console {
     fn announce(&self, announcement: &Announcement) {
         // Nobody asked for a model; `kuhaku doctor` says that there is none. One that was named or
         // chosen earlier and cannot be used is spoken of apart from this.
-        if announcement.key == "resolution.llm.none" {
+        if ["resolution.llm.none", "rag.retrieval.sparse"].contains(&announcement.key.as_str()) {
             return;
         }
         let line = Line::new().dim(masked_but_hosts(&announcement.text));

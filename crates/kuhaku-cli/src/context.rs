@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use kuhaku::core::{Error, ErrorKind};
 use kuhaku::{
-    AskRequest, Filter, IngestOptions, ModelChoice, Rag, RagBuilder, Result, Roles, Runtime, Scope,
-    Section as _, Sources, TagRule, WalkOptions, one_line,
+    AskRequest, Filter, IngestOptions, ModelChoice, Rag, RagBuilder, RagSettings, Result, Roles,
+    Runtime, Scope, Section as _, Sources, Strategy, TagRule, WalkOptions, one_line,
 };
 
 use crate::args::{CallerArgs, Common, ModelArgs, WalkArgs};
@@ -46,11 +46,31 @@ impl<'a> Context<'a> {
 
     /// The builder with all settings read.
     pub(crate) fn builder(&self) -> Result<RagBuilder> {
-        let mut builder = Rag::builder().sources(&self.sources)?.runtime(self.runtime.clone());
+        self.builder_of(&self.sources)
+    }
+
+    fn builder_of(&self, sources: &Sources) -> Result<RagBuilder> {
+        let mut builder = Rag::builder().sources(sources)?.runtime(self.runtime.clone());
         if let Some(key) = &self.common.id_key {
             builder = builder.id_key(key.clone());
         }
         Ok(builder)
+    }
+
+    /// The builder for questions and searches, found as an argument or the settings say. No embedder is
+    /// opened where words alone decide, unless documents are `kept`.
+    pub(crate) fn builder_to_find(
+        &self,
+        strategy: Option<Strategy>,
+        kept: bool,
+    ) -> Result<RagBuilder> {
+        let mut sources = self.sources.clone();
+        if let Some(strategy) = strategy {
+            sources = sources.set("rag.retrieval", strategy.as_str());
+        }
+        let builder = self.builder_of(&sources)?;
+        let by_words = RagSettings::load(&sources)?.retrieval == Strategy::Sparse;
+        Ok(if by_words && !kept { builder.without_embedder() } else { builder })
     }
 
     /// The choice of the model, by the settings and these arguments. What an argument names holds for
@@ -86,7 +106,7 @@ impl<'a> Context<'a> {
 
     /// The folder of the index, and whether somebody named it.
     pub(crate) fn folder(&self) -> Result<(PathBuf, bool)> {
-        let setting = kuhaku::RagSettings::load(&self.sources)?.index;
+        let setting = RagSettings::load(&self.sources)?.index;
         let named = self.common.index.clone().or(setting);
         Ok(named.map_or_else(|| (DEFAULT_INDEX.into(), false), |folder| (folder, true)))
     }
@@ -120,9 +140,9 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Opens an index that must be there already.
+    /// Opens an index that must be there already, for what needs no vectors.
     pub(crate) async fn open_existing(&self) -> Result<Rag> {
-        self.open(self.builder()?.create(false)).await
+        self.open(self.builder()?.create(false).without_embedder()).await
     }
 }
 

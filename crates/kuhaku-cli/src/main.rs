@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::args::{Args, Command};
+use crate::args::{Args, Command, IndexCommand};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::telemetry::Telemetry;
@@ -64,7 +64,7 @@ async fn run(args: &Args, console: &Console, runtime: kuhaku::Runtime) -> Exit {
         outcome = commands::run(args, console, runtime) => outcome,
         exit = told_to_end() => {
             console.note(match args.command {
-                Command::Ingest(_) => "interrupted; what was stored so far is kept, and the same \
+                Command::Ingest(_) | Command::Index(IndexCommand::Reembed(_)) => "interrupted; what was stored so far is kept, and the same \
                                        command goes on from there",
                 Command::Models(_) => "interrupted; what has come is kept, and the same command \
                                        goes on from there",

@@ -9,14 +9,15 @@ use kuhaku::{DocumentReport, IngestProgress};
 
 use crate::console::{Console, plain};
 
-/// A bar on standard error; nothing where that is no terminal.
-pub(crate) struct Bar(ProgressBar);
+/// A bar of documents, or of passages where nothing but vectors is made, on standard error; nothing
+/// where that is no terminal.
+pub(crate) struct Bar(ProgressBar, bool);
 
 impl Bar {
     pub(crate) fn new() -> Self {
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}");
         let bar = ProgressBar::new(0);
-        Self(style.map_or(bar.clone(), |style| bar.with_style(style)))
+        Self(style.map_or(bar.clone(), |style| bar.with_style(style)), false)
     }
 }
 
@@ -28,6 +29,19 @@ impl IngestProgress for Bar {
     fn done(&mut self, report: &DocumentReport) {
         self.0.set_message(plain(&report.source).into_owned());
         self.0.inc(1);
+    }
+
+    fn embedding(&mut self, done: usize, of: usize) {
+        if self.0.length() == Some(0) {
+            // Nothing but vectors is made.
+            self.1 = true;
+        }
+        if self.1 {
+            self.0.set_length(of as u64);
+            self.0.set_position(done as u64);
+        } else {
+            self.0.set_message(format!("{done} of {of} passages embedded"));
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use kuhaku::{
     one_line, require_paths,
 };
 
-use super::search::place;
+use super::search::{by_words, place};
 use crate::args::AskArgs;
 use crate::console::{Console, Line};
 use crate::context::{Context, above, ingest_options};
@@ -15,7 +15,8 @@ use crate::progress::Bar;
 
 pub(crate) async fn run(args: &AskArgs, context: &Context<'_>) -> Result<Exit> {
     require_paths(&args.docs)?;
-    let mut builder = context.builder()?;
+    let kept = !args.docs.is_empty() && context.names_index();
+    let mut builder = context.builder_to_find(args.caller.strategy, kept)?;
     if let Some(model) = context.choice(&args.model)?.choose().await? {
         builder = builder.model(model);
     }
@@ -38,6 +39,9 @@ pub(crate) async fn run(args: &AskArgs, context: &Context<'_>) -> Result<Exit> {
     } else {
         stream(rag.ask_stream(&request), console).await?
     };
+    if !console.json() {
+        by_words(&answer.skipped, console);
+    }
     Ok(match answer.mode {
         Mode::Abstained | Mode::Empty => Exit::Nothing,
         Mode::Refused => Exit::Refused,

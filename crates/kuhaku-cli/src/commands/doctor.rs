@@ -1,6 +1,6 @@
 //! `kuhaku doctor`.
 
-use kuhaku::{AuditSettings, Error, Result, Section as _};
+use kuhaku::{AuditSettings, EmbedderChoice, EmbeddingProvider, Error, Result, Section as _};
 use serde_json::json;
 
 use crate::args::ModelArgs;
@@ -20,7 +20,8 @@ pub(crate) async fn run(args: &ModelArgs, context: &Context<'_>) -> Result<Exit>
     let mut findings = match context.builder() {
         Ok(_) => {
             let model = model(args, context).await?;
-            vec![settings(context), index(context).await?, audit(context)?, model]
+            let embedding = embedding(context)?;
+            vec![settings(context), index(context).await?, audit(context)?, embedding, model]
         }
         Err(error) => unusable(&error),
     };
@@ -61,7 +62,7 @@ pub(crate) async fn run(args: &ModelArgs, context: &Context<'_>) -> Result<Exit>
 /// that the rest hangs on them.
 fn unusable(error: &Error) -> Vec<Finding> {
     let finding = |what, says: &str, next| Finding { what, fine: false, says: says.into(), next };
-    let rest = ["index", "audit", "language model"];
+    let rest = ["index", "audit", "embedding model", "language model"];
     let rest =
         rest.map(|what| finding(what, "not looked at, since it hangs on the settings", None));
     let next = error.next_step().map(Into::into);
@@ -84,7 +85,7 @@ fn settings(context: &Context<'_>) -> Finding {
 async fn index(context: &Context<'_>) -> Result<Finding> {
     let (folder, _) = context.folder()?;
     let shown = folder.display();
-    match context.builder()?.index(&folder).create(false).open().await {
+    match context.builder()?.index(&folder).create(false).without_embedder().open().await {
         Ok(rag) => {
             let rag = context.keep(rag);
             let totals = rag.maintenance().statistics().await?;
@@ -93,18 +94,28 @@ async fn index(context: &Context<'_>) -> Result<Finding> {
                 held => format!(", {held} held back"),
             };
             let made = rag.index().fingerprint();
+            let vectors = match &made.embedder {
+                Some(embedder) => {
+                    let named = embedder.split(';').next().unwrap_or_default();
+                    format!("{} vectors by {named}", totals.vectors)
+                }
+                None => "no vectors".into(),
+            };
             let says = format!(
                 "{shown} holds {} documents in {} passages{held}, with {} sets of access tags; \
-                 language {}, chunks {}",
+                 language {}, chunks {}, {vectors}",
                 totals.documents,
                 totals.chunks,
                 totals.visibility_classes,
                 made.language,
                 made.chunker
             );
-            let next =
-                (totals.documents == 0).then(|| "run `kuhaku ingest PATH` to fill it".to_string());
-            Ok(Finding { what: "index", fine: totals.documents > 0, says, next })
+            let missing = made.embedder.is_some() && totals.vectors < totals.chunks;
+            let next = match totals.documents {
+                0 => Some("run `kuhaku ingest PATH` to fill it".to_string()),
+                _ => missing.then(|| "run `kuhaku index reembed` for missing vectors".to_string()),
+            };
+            Ok(Finding { what: "index", fine: next.is_none(), says, next })
         }
         Err(error) => Ok(Finding {
             what: "index",
@@ -131,6 +142,32 @@ fn audit(context: &Context<'_>) -> Result<Finding> {
         }
     };
     Ok(Finding { what: "audit", fine, says, next })
+}
+
+/// Which model makes vectors, whether it is here, and which text would go where.
+fn embedding(context: &Context<'_>) -> Result<Finding> {
+    let choice = EmbedderChoice::from_sources(&context.sources, context.runtime())?;
+    let (fine, says, next) = match choice.preview() {
+        Ok(Some(plan)) => (true, plan.to_string(), None),
+        Ok(None) if choice.provider() == EmbeddingProvider::None => {
+            (true, "none, as set; passages are found by words".to_owned(), None)
+        }
+        Ok(None) => {
+            let next = if cfg!(feature = "dense") {
+                "to have one, run `kuhaku models pull multilingual-e5-small onnxruntime`, or set \
+                 KUHAKU_RAG__EMBEDDING_PROVIDER to a service"
+            } else {
+                "to have one, set KUHAKU_RAG__EMBEDDING_PROVIDER to a service, or build kuhaku with the \
+                 feature `dense` for a local model"
+            };
+            (true, "none; passages are found by words".to_owned(), Some(next.to_owned()))
+        }
+        Err(error) => {
+            let says = format!("cannot {}: {}", error.tried(), error.wrong());
+            (false, says, error.next_step().map(Into::into))
+        }
+    };
+    Ok(Finding { what: "embedding model", fine, says, next })
 }
 
 /// Which model would answer, why, and which text would go where; in one line.

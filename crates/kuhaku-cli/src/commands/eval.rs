@@ -116,7 +116,7 @@ async fn questions(args: &EvalRunArgs, context: &Context<'_>) -> Result<Plan> {
         }
         loaded.dataset
     };
-    let rag = context.open_existing().await?;
+    let rag = context.open(context.builder_to_find(None, false)?.create(false)).await?;
     let scope = Scope::with_roles(Roles::new(&args.roles));
     let grades = dataset.cases().iter().filter_map(|case| case.expected.grades.as_ref());
     let names = DocumentNames::new(grades.flat_map(|grades| grades.keys().cloned()));

@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use kuhaku::index::{Depth, Finding, OpenOptions, SqliteIndex};
-use kuhaku::{Result, Runtime};
+use kuhaku::core::{Error, ErrorKind};
+use kuhaku::index::{ChunkIndex as _, Depth, Finding, OpenOptions, SqliteIndex};
+use kuhaku::{EmbedderChoice, EmbeddingProvider, Result, Runtime};
 use serde_json::json;
 
-use crate::args::IndexCommand;
+use crate::args::{IndexCommand, ReembedArgs};
 use crate::console::{Console, Line, masked};
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::progress::Bar;
 
 pub(crate) async fn run(command: &IndexCommand, context: &Context<'_>) -> Result<Exit> {
     let console = context.console;
@@ -24,6 +26,7 @@ pub(crate) async fn run(command: &IndexCommand, context: &Context<'_>) -> Result
         IndexCommand::Backup { folder } => backup(options, folder, console).await,
         IndexCommand::Compact => compact(options, console).await,
         IndexCommand::Remask => remask(context).await,
+        IndexCommand::Reembed(args) => reembed(args, context).await,
     }
 }
 
@@ -39,6 +42,7 @@ fn report(console: &Console, report: &impl serde::Serialize) {
 async fn stats(options: OpenOptions, console: &Console) -> Result<Exit> {
     let index = SqliteIndex::open(options).await?;
     let usage = index.usage().await;
+    let embedder = index.fingerprint().embedder;
     index.close().await;
     let usage = usage?;
     if console.json() {
@@ -46,10 +50,15 @@ async fn stats(options: OpenOptions, console: &Console) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let totals = &usage.totals;
+    let vectors = match embedder {
+        Some(embedder) => format!("{} by {}", totals.vectors, masked(&embedder)),
+        None => "none".into(),
+    };
     let written = usage.last_commit.map_or_else(|| "unknown".into(), |time| time.to_string());
     let rows = [
         ("documents", totals.documents.to_string()),
         ("passages", format!("{} and {} held back", totals.chunks, totals.quarantined)),
+        ("vectors", vectors),
         ("sets of access tags", totals.visibility_classes.to_string()),
         ("terms", totals.terms.to_string()),
         ("removed, not yet deleted", format!("{} documents", usage.retired)),
@@ -164,7 +173,8 @@ async fn compact(options: OpenOptions, console: &Console) -> Result<Exit> {
 }
 
 async fn remask(context: &Context<'_>) -> Result<Exit> {
-    let rag = context.open(context.builder()?.create(false).any_settings(true)).await?;
+    let builder = context.builder()?.create(false).any_settings(true).without_embedder();
+    let rag = context.open(builder).await?;
     let masked = rag.remask().await?;
     let console = context.console;
     if console.json() {
@@ -182,10 +192,63 @@ async fn remask(context: &Context<'_>) -> Result<Exit> {
     if !kinds.is_empty() {
         console.line(format!("masked now: {}", kinds.join(", ")));
     }
+    let totals = rag.maintenance().statistics().await?;
+    if rag.index().fingerprint().embedder.is_some() && totals.vectors < totals.chunks {
+        console.note("what changed has no vectors; `kuhaku index reembed` makes them");
+    }
     console.note(&format!(
         "masked by {from} before, by {to} now; `kuhaku index compact` deletes the earlier text"
     ));
     Ok(Exit::Done)
+}
+
+async fn reembed(args: &ReembedArgs, context: &Context<'_>) -> Result<Exit> {
+    let mut sources = context.sources.clone();
+    for (name, value) in
+        [("rag.embedding_provider", &args.provider), ("rag.embedding_model", &args.model)]
+    {
+        if let Some(value) = value {
+            sources = sources.set(name, value.as_str());
+        }
+    }
+    let choice = EmbedderChoice::from_sources(&sources, context.runtime())?;
+    let rag = context.open_existing().await?;
+    let embedder = choice.choose().await?;
+    if embedder.is_none() && choice.provider() == EmbeddingProvider::Auto {
+        return Err(nobody_embeds().into());
+    }
+    let made = rag.reembed(embedder, &mut Bar::new()).await?;
+    let console = context.console;
+    if console.json() {
+        report(console, &made);
+    } else if made.to.is_none() {
+        console.line(match &made.from {
+            Some(from) => format!("the vectors by {} are gone; searches go by words", masked(from)),
+            None => "the index has no vectors".into(),
+        });
+    } else {
+        let held = match made.held_back {
+            0 => String::new(),
+            held => format!("; {held} held back without"),
+        };
+        let (embedded, reused) = (made.embedded, made.reused);
+        console.line(format!("{embedded} passages embedded, {reused} of them known{held}"));
+    }
+    for refused in &made.refused {
+        console.note(&format!("no vector: {}: {}", refused.id, refused.error.message));
+    }
+    Ok(if made.refused.is_empty() { Exit::Done } else { Exit::Partial })
+}
+
+fn nobody_embeds() -> Error {
+    let next = if cfg!(feature = "dense") {
+        "run `kuhaku models pull multilingual-e5-small onnxruntime`, or name a service with --provider"
+    } else {
+        "name a service with --provider, or build kuhaku with the feature `dense` for local models"
+    };
+    let wrong =
+        "no embedding model is set, and there is none on this machine that this build can run";
+    Error::new(ErrorKind::CapabilityUnavailable, "make vectors", wrong).next(next)
 }
 
 /// Bytes in a unit that people read.

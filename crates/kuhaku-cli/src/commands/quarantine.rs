@@ -1,22 +1,26 @@
 //! `kuhaku quarantine`.
 
 use kuhaku::core::PiiMasker;
-use kuhaku::{Result, one_line};
+use kuhaku::{Rag, Result, one_line};
 use serde_json::json;
 
 use super::search::excerpt;
 use crate::args::QuarantineCommand;
+use crate::console::Console;
 use crate::context::Context;
 use crate::exit::Exit;
 
 /// The longest excerpt of a passage, in characters.
 const EXCERPT: usize = 160;
 
+/// What is said when vectors could not be made.
+const LATER: &str = "it is found by words; `kuhaku index reembed` makes its vectors";
+
 pub(crate) async fn run(command: &QuarantineCommand, context: &Context<'_>) -> Result<Exit> {
-    let rag = context.open_existing().await?;
     let console = context.console;
     match command {
         QuarantineCommand::List => {
+            let rag = context.open_existing().await?;
             let held = rag.maintenance().quarantined().await?;
             if console.json() {
                 console.value(&json!({ "version": 1, "quarantined": held }));
@@ -34,6 +38,7 @@ pub(crate) async fn run(command: &QuarantineCommand, context: &Context<'_>) -> R
             Ok(Exit::Done)
         }
         QuarantineCommand::Release { ids } => {
+            let rag = context.open(context.builder()?.create(false)).await?;
             let mut lines = Vec::new();
             let mut exit = Exit::Done;
             for id in ids {
@@ -50,7 +55,28 @@ pub(crate) async fn run(command: &QuarantineCommand, context: &Context<'_>) -> R
             if console.json() {
                 console.value(&json!({ "version": 1, "chunks": lines }));
             }
+            embed(&rag, console).await?;
             Ok(exit)
         }
     }
+}
+
+/// What is held back has no vectors; what was released gets them where the index has some. It can be
+/// found by words in any case.
+async fn embed(rag: &Rag, console: &Console) -> Result<()> {
+    let has = rag.index().fingerprint().embedder;
+    let totals = rag.maintenance().statistics().await?;
+    if has.is_none() || totals.vectors >= totals.chunks {
+        return Ok(());
+    }
+    let embedder = rag.embedder().filter(|it| Some(it.fingerprint()) == has.as_deref()).cloned();
+    let made = match embedder {
+        Some(embedder) => rag.reembed(Some(embedder), &mut ()).await.err(),
+        None => return Ok(console.note(LATER)),
+    };
+    if let Some(error) = made {
+        console.error(&error);
+        console.note(LATER);
+    }
+    Ok(())
 }

@@ -1,10 +1,11 @@
 //! `kuhaku search`.
 
 use kuhaku::core::{Masker as _, PiiMasker};
+use kuhaku::rag::Skipped;
 use kuhaku::{Found, Result, one_line};
 
 use crate::args::SearchArgs;
-use crate::console::Line;
+use crate::console::{Console, Line};
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -12,7 +13,8 @@ use crate::exit::Exit;
 const EXCERPT: usize = 240;
 
 pub(crate) async fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Exit> {
-    let rag = context.open_existing().await?;
+    let builder = context.builder_to_find(args.caller.strategy, false)?;
+    let rag = context.open(builder.create(false)).await?;
     let answer = rag.search(&args.caller.request(&args.query.join(" "))).await?;
     let console = context.console;
     if console.json() {
@@ -28,6 +30,7 @@ pub(crate) async fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Exit
         console.note("the query looks like an attack on a model's instructions and was not run");
         return Ok(Exit::Refused);
     }
+    by_words(&answer.skipped, console);
     if answer.hits.is_empty() {
         console.note("nothing found");
         return Ok(Exit::Nothing);
@@ -35,16 +38,37 @@ pub(crate) async fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Exit
     Ok(Exit::Done)
 }
 
+/// Says that words alone decided where vectors should have, and why.
+pub(super) fn by_words(skipped: &[Skipped], console: &Console) {
+    let reason = skipped.iter().find(|skipped| skipped.stage == "dense");
+    let why = match reason.map(|skipped| skipped.reason) {
+        None => return,
+        Some("no_vectors") => "there are no vectors to search; see `kuhaku index reembed`",
+        Some("no_embedder") => "the model of the index's vectors is not available",
+        Some("embedder_timed_out") => "embedding the question took too long",
+        Some(_) => "the question could not be embedded",
+    };
+    console.note(&format!("found by words alone: {why}"));
+}
+
 /// A hit's rank, title, place and signals.
 fn heading(rank: usize, hit: &Found) -> Line {
     let found = &hit.retrieved;
-    let bm25 = found.bm25.map(|score| format!("bm25 {score:.3}, ")).unwrap_or_default();
+    let signal = |name: &str, value: Option<f64>| {
+        value.map(|value| format!("{name} {value:.3}, ")).unwrap_or_default()
+    };
+    let signals = [
+        signal("rerank", found.rerank),
+        signal("cosine", found.cosine),
+        signal("bm25", found.bm25),
+    ]
+    .concat();
     let place = place(&found.source, &found.title, &hit.headings, hit.page);
     Line::new()
         .text(format!("{rank}. "))
         .bold(one_line(&found.title, 120))
         .text(format!(" — {place} "))
-        .dim(format!("({bm25}coverage {:.2})", found.coverage))
+        .dim(format!("({signals}coverage {:.2})", found.coverage))
 }
 
 /// The beginning of a passage in one line, masked in this form (R7).
