@@ -1,6 +1,6 @@
 //! Vectors of what is ingested: each text once, a document with its vectors or not at all.
 
-mod support;
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::sync::Arc;
 
