@@ -10,6 +10,7 @@ use kuhaku_index::ChunkIndex;
 
 use crate::engine::RagEngine;
 use crate::error::{Adopt as _, Result};
+use crate::evidence::Evidence;
 use crate::messages::Messages;
 use crate::prompt::Prompt;
 use crate::retrieval::{behind, retriever};
@@ -151,6 +152,8 @@ impl RagEngineBuilder {
     pub fn build(self) -> Result<RagEngine> {
         self.settings.validate().adopt()?;
         self.model_settings.validate().adopt()?;
+        let fingerprint = self.embedder.as_ref().map(|embedder| embedder.fingerprint().to_owned());
+        let evidence = Evidence::new(&self.settings, fingerprint.as_deref());
         let retriever = match self.retriever {
             Some(retriever) => retriever,
             None => retriever(&self.settings, self.embedder, &self.runtime)?,
@@ -159,6 +162,7 @@ impl RagEngineBuilder {
         Ok(RagEngine {
             index: self.index,
             retriever,
+            evidence,
             model: self.model,
             masker: self.masker,
             guard: InjectionGuard::new(),

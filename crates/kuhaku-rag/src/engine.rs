@@ -40,6 +40,7 @@ const LONGEST_QUESTION: usize = 32 * 1024;
 pub struct RagEngine {
     pub(crate) index: Arc<dyn ChunkIndex>,
     pub(crate) retriever: Arc<dyn Retriever>,
+    pub(crate) evidence: Evidence,
     pub(crate) model: Option<Arc<dyn LlmProvider>>,
     pub(crate) masker: Arc<dyn Masker>,
     pub(crate) guard: InjectionGuard,
@@ -135,11 +136,10 @@ impl RagEngine {
         let retrieved = |weighed: &Weighed| Retrieved::new(&weighed.hit, weighed.coverage);
         answer.retrieved = found.hits.iter().map(retrieved).collect();
         answer.skipped = found.skipped;
-        let is_evidence = Evidence::new(&self.settings);
         let evidence: Vec<&Hit> = found
             .hits
             .iter()
-            .filter(|weighed| is_evidence.is(&weighed.hit, weighed.coverage))
+            .filter(|weighed| self.evidence.is(&weighed.hit, weighed.coverage))
             .map(|weighed| &weighed.hit)
             .collect();
         if evidence.is_empty() {

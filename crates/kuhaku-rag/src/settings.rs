@@ -111,11 +111,22 @@ kuhaku_core::settings! {
         /// How much words of the text count.
         body_weight: f64 = 1.0, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
         /// The share of the question's informative words that a chunk must hold to count as
-        /// evidence; without evidence there is no answer. See docs/abstention.md.
+        /// evidence, as its cosine adds to it or takes from it; without evidence there is no answer.
+        /// See docs/abstention.md.
         rag_confidence_threshold: f64 = 0.5, "from 0 to 1" => |share| (0.0..=1.0).contains(share);
-        /// The cosine to the question from which a chunk counts as evidence whatever its words. It
-        /// depends on the embedding model. See docs/abstention.md.
-        cosine_threshold: f64 = 0.85, "from -1 to 1" => |cosine| (-1.0..=1.0).contains(cosine);
+        /// How much the cosine of a chunk counts beside that share: what `cosine_neutral` is exceeded
+        /// by, times this, is added to the share. Without it, what was measured for the embedding
+        /// model, and 0 for others. See docs/abstention.md.
+        cosine_weight: Option<f64> = None, "from 0 to 100"
+            => |weight| weight.is_none_or(|it| (0.0..=100.0).contains(&it));
+        /// The cosine that counts neither for nor against a chunk. Without it, what was measured for
+        /// the embedding model.
+        cosine_neutral: Option<f64> = None, "from -1 to 1"
+            => |cosine| cosine.is_none_or(|it| (-1.0..=1.0).contains(&it));
+        /// The cosine from which a chunk counts as evidence whatever its words: for questions in
+        /// another language than the documents. Without it, words always count.
+        cosine_threshold: Option<f64> = None, "from -1 to 1"
+            => |cosine| cosine.is_none_or(|it| (-1.0..=1.0).contains(&it));
         /// The reranker's probability from which a chunk counts as evidence; where it was measured,
         /// it decides alone. See docs/abstention.md.
         rerank_threshold: f64 = 0.5, "from 0 to 1" => |p| (0.0..=1.0).contains(p);

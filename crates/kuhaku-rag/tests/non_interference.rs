@@ -158,7 +158,9 @@ fn settings(random: &mut Random) -> RagSettings {
     settings.mmr_lambda = random.pick(&[None, Some(0.3), Some(0.7)]);
     settings.max_chunks_per_document = random.below(3);
     settings.top_k = 1 + random.below(4);
-    settings.cosine_threshold = random.pick(&[0.5, 0.85]);
+    settings.cosine_weight = random.pick(&[None, Some(2.0)]);
+    settings.cosine_neutral = Some(0.4);
+    settings.cosine_threshold = random.pick(&[None, Some(0.7)]);
     settings
 }
 

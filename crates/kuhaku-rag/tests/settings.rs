@@ -188,10 +188,19 @@ async fn the_thresholds_decide_what_an_answer_may_rest_on() {
     // In other words: few of the question's, and yet near.
     let question = anonymous("harbour master of a mast");
     base.settings.rag_confidence_threshold = 1.0;
-    for (cosine, abstained) in [(0.99, true), (0.6, false)] {
+    for (weight, neutral, abstained) in
+        [(None, None, true), (Some(9.0), Some(0.4), false), (Some(9.0), Some(0.9), true)]
+    {
+        base.settings.cosine_weight = weight;
+        base.settings.cosine_neutral = neutral;
+        let answer = base.engine().build().unwrap().ask(&question).await.unwrap();
+        assert_eq!(answer.abstained, abstained, "{weight:?}: {:?}", answer.retrieved);
+    }
+    (base.settings.cosine_weight, base.settings.cosine_neutral) = (None, None);
+    for (cosine, abstained) in [(None, true), (Some(0.99), true), (Some(0.6), false)] {
         base.settings.cosine_threshold = cosine;
         let answer = base.engine().build().unwrap().ask(&question).await.unwrap();
-        assert_eq!(answer.abstained, abstained, "{cosine}: {:?}", answer.retrieved);
+        assert_eq!(answer.abstained, abstained, "{cosine:?}: {:?}", answer.retrieved);
     }
     for (rerank, abstained) in [(0.3, false), (0.9, true)] {
         base.settings.rerank_threshold = rerank;
