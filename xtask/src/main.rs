@@ -45,15 +45,17 @@ cargo xtask COMMAND
                              which are stale
   models [--short]           run the suites that need real models, on those of KUHAKU_TEST_MODELS,
                              else on those that the script KUHAKU_MODEL_MAKER makes
-  bench SUITE [FOLDER]       measure in release mode (retrieval, abstention, security, cold, extract,
-                             scale, scale-million) on the sets that KUHAKU_BENCH_DATA names;
+  bench SUITE [FOLDER]       measure in release mode (retrieval, hybrid, vectors, abstention, security,
+                             cold, extract, scale, scale-million) on the sets that KUHAKU_BENCH_DATA names;
                              reports go to FOLDER, else target/bench
   bench embed SET MODEL [--documents N]
                              write the vectors of a set into KUHAKU_BENCH_VECTORS, else
                              target/vectors; a killed run goes on where it was
-  crash [--kills N] [--write-failures M]
+  crash [--kills N] [--write-failures M] [--embed K]
                              kill a writing process at random moments and let its writes fail, 500
-                             and 200 times: what was acknowledged must be there, whole
+                             and 200 times: what was acknowledged must be there, whole; and kill one
+                             that embeds, 100 times: as without a kill, nothing embedded again but
+                             the batch in flight
   churn [--seconds S]        one process writes, three read and a fifth tries to write, for 120 s:
                              no torn, stale or foreign answer
   ci                         everything, as .ci/run does";

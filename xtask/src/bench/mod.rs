@@ -8,6 +8,7 @@ mod abstention;
 mod cold;
 mod embed;
 mod extract;
+mod hybrid;
 mod machine;
 mod matrix;
 mod peer;
@@ -15,6 +16,7 @@ mod report;
 mod retrieval;
 mod scale;
 mod security;
+mod vectors;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -22,7 +24,13 @@ use std::time::Instant;
 
 use crate::error::{Result, cannot};
 
-pub(crate) use scale::probe;
+/// One engine of a suite in a process of its own; `task` names both.
+pub(crate) fn probe(task: &str, folder: &Path) -> Result<()> {
+    match task.strip_prefix("vectors-") {
+        Some(engine) => vectors::probe(engine, folder),
+        None => scale::probe(task, folder),
+    }
+}
 
 /// Where the sets are.
 const DATA: &str = "KUHAKU_BENCH_DATA";
@@ -49,6 +57,8 @@ pub(crate) fn run(root: &Path, suite: &str, out: Option<&str>) -> Result<ExitCod
     let data = root.join(data);
     finish(root, &out, suite, || match suite {
         "retrieval" => retrieval::run(root, &data),
+        "hybrid" => hybrid::run(root, &data),
+        "vectors" => vectors::run(root, &data.join("vectors")),
         "abstention" => abstention::run(&data),
         "cold" => cold::run(root, &data),
         "security" => security::run(&data),

@@ -1,10 +1,12 @@
 //! Python peers, in an environment of their own below the target folder.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::matrix::{Peer, Set};
 use crate::error::{Result, cannot};
@@ -58,18 +60,31 @@ impl Installed {
         set: &Set,
         (depth, shallow): (usize, usize),
     ) -> Result<PeerRun> {
-        let tried = || format!("run {} on {}", self.name, set.name);
-        let output = Command::new(&self.python)
-            .arg(&self.script)
-            .arg(folder)
-            .args([&set.split, &set.language, &depth.to_string(), &shallow.to_string()])
-            .env("OMP_NUM_THREADS", "1")
-            .output()
-            .map_err(|error| cannot(tried(), error))?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(cannot(tried(), said.lines().last().unwrap_or("it failed")));
-        }
-        serde_json::from_slice(&output.stdout).map_err(|error| cannot(tried(), error))
+        let rest =
+            [set.split.clone(), set.language.clone(), depth.to_string(), shallow.to_string()];
+        let failed = |reason| cannot(format!("run {} on {}", self.name, set.name), reason);
+        self.ask(folder, &rest).map_err(failed)
     }
+
+    /// What the peer prints, given a folder and further arguments; else the last line of its errors.
+    pub(crate) fn ask<T: DeserializeOwned>(
+        &self,
+        folder: &Path,
+        rest: &[impl AsRef<OsStr>],
+    ) -> std::result::Result<T, String> {
+        output(Command::new(&self.python).arg(&self.script).arg(folder).args(rest))
+    }
+}
+
+/// What a program prints, on one thread where it would take more; else the last line of its errors.
+pub(crate) fn output<T: DeserializeOwned>(command: &mut Command) -> std::result::Result<T, String> {
+    for threads in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"] {
+        command.env(threads, "1");
+    }
+    let output = command.output().map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(said.lines().last().unwrap_or("it failed").to_owned());
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
 }

@@ -24,7 +24,9 @@ use crate::cargo;
 use crate::error::{Result, cannot};
 use cache::Job;
 use texts::Part;
-use vectors::{Vectors, cosine};
+use vectors::cosine;
+
+pub(super) use vectors::Vectors;
 
 /// Names the folder for the vectors.
 const FOLDER: &str = "KUHAKU_BENCH_VECTORS";
@@ -76,7 +78,7 @@ pub(super) fn run(root: &Path, arguments: &[&str]) -> Result<ExitCode> {
 }
 
 /// Where the vectors are kept.
-fn folder(root: &Path) -> PathBuf {
+pub(super) fn folder(root: &Path) -> PathBuf {
     std::env::var_os(FOLDER).map_or_else(|| root.join("target/vectors"), |named| root.join(named))
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn run(root: &Path, chunks: usize) -> Result<Report> {
     child("tagged", &folder)?;
     let scoped = child("scoped", &folder)?;
     let mut lines = vec![("kuhaku, durable".to_string(), ours)];
-    match tantivy(root).and_then(|program| output(Command::new(program).arg(&folder))) {
+    match tantivy(root).and_then(|program| peer::output(Command::new(program).arg(&folder))) {
         Ok(tantivy) => {
             judge(&ours, &scoped, &tantivy, chunks, &mut report.missed);
             lines.push(("tantivy, in memory".into(), tantivy));
@@ -142,18 +142,8 @@ fn sections(lines: &[(String, Peer)], ours: &Peer, scoped: &Peer) -> Vec<Section
 /// This program again, as one engine alone.
 fn child(task: &str, folder: &Path) -> Result<Peer> {
     let program = std::env::current_exe().map_err(|error| cannot("find this program", error))?;
-    output(Command::new(program).args(["bench-probe", task]).arg(folder))
+    peer::output(Command::new(program).args(["bench-probe", task]).arg(folder))
         .map_err(|reason| cannot(format!("probe {task}"), reason))
-}
-
-/// What a program prints, on one thread where it would take more to search.
-fn output(command: &mut Command) -> std::result::Result<Peer, String> {
-    let output = command.env("OMP_NUM_THREADS", "1").output().map_err(|error| error.to_string())?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(said.lines().last().unwrap_or("it failed").to_string());
-    }
-    serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
 }
 
 /// Builds the tantivy peer as a project of its own; the reason when that cannot be done here.
@@ -183,5 +173,5 @@ fn bm25s(root: &Path, folder: &Path) -> std::result::Result<Peer, String> {
     let peer = matrix.peers.iter().find(|peer| peer.name.starts_with("bm25s"));
     let installed = peer::install(root, peer.ok_or("it is not among the peers")?)?;
     let script = root.join("xtask/bench/bm25s_scale.py");
-    output(Command::new(&installed.python).arg(script).arg(folder))
+    peer::output(Command::new(&installed.python).arg(script).arg(folder))
 }
