@@ -14,12 +14,13 @@
 
 use std::hint::black_box;
 use std::sync::LazyLock;
+use std::time::Instant;
 
 use divan::{Bencher, counter::ItemsCount};
 use kuhaku_core::{AccessTags, DocumentId, Masked, Roles, Scope};
 use kuhaku_index::{
-    Batch, ChunkRecord, DenseQuery, DocumentRecord, Filter, Fingerprint, IdKey, Language,
-    MemoryIndex, Tokenizer, Vector, View,
+    Ann, Batch, ChunkIndex as _, ChunkRecord, DenseQuery, DocumentRecord, Filter, Fingerprint,
+    IdKey, Language, MemoryIndex, Tokenizer, Vector, View,
 };
 
 const VECTORS: usize = 100_000;
@@ -32,7 +33,23 @@ fn main() {
     LazyLock::force(&CORPUS);
     // The plain matrix is not the index's.
     let plain = (VECTORS * DIMENSION * 4) as f64 / 1e6;
-    println!("the index in memory, with its records: {:.0} MB", private_mb() - before - plain);
+    println!("two indexes in memory, with records: {:.0} MB", private_mb() - before - plain);
+    let begun = Instant::now();
+    CORPUS.graphs.build_graphs();
+    let built = begun.elapsed();
+    let everybody = Scope::anonymous();
+    let (exact, graphs) = (view(10), CORPUS.graphs.view(&everybody));
+    let found = CORPUS.queries.iter().map(|query| {
+        let query = DenseQuery::new(query.clone(), COUNT);
+        let ids = |view: &View| -> Vec<String> {
+            let hits = view.dense(&query).expect("hits");
+            hits.iter().map(|hit| hit.id.to_string()).collect()
+        };
+        let exact = ids(&exact);
+        ids(&graphs).iter().filter(|id| exact.contains(id)).count()
+    });
+    let recall = found.sum::<usize>() as f64 / (COUNT * CORPUS.queries.len()) as f64;
+    println!("a graph: built in {:.1} s, recall@10 {recall:.4}", built.as_secs_f64());
     divan::main();
 }
 
@@ -73,6 +90,8 @@ struct Corpus {
     matrix: Vec<f32>,
     queries: Vec<Vector>,
     index: MemoryIndex,
+    /// The same without tags, for one graph.
+    graphs: MemoryIndex,
 }
 
 static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
@@ -83,8 +102,9 @@ static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
         .embedder("bench", DIMENSION);
     let key = IdKey::from_bytes([1; 32]);
     let index = MemoryIndex::new(fingerprint, key.clone());
+    let graphs = MemoryIndex::new(index.fingerprint(), key.clone()).ann(Ann::Hnsw);
     let mut matrix = Vec::with_capacity(VECTORS * DIMENSION);
-    let mut batch = Batch::new();
+    let (mut batch, mut untagged) = (Batch::new(), Batch::new());
     for number in 0..VECTORS {
         let vector = random.near(&centres[number % CENTRES]);
         matrix.extend_from_slice(vector.as_slice());
@@ -97,10 +117,13 @@ static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
         let mut chunk = ChunkRecord::new(0..1);
         chunk.vector = Some(vector);
         record.chunks = vec![chunk];
-        batch = batch.upsert(record);
+        batch = batch.upsert(record.clone());
+        record.tags = AccessTags::none();
+        untagged = untagged.upsert(record);
     }
     index.write(batch).expect("a valid batch");
-    Corpus { matrix, queries, index }
+    graphs.write(untagged).expect("a valid batch");
+    Corpus { matrix, queries, index, graphs }
 });
 
 fn view(tags: usize) -> View {
@@ -144,6 +167,16 @@ fn plain(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn codes(bencher: Bencher<'_, '_>) {
     searched(bencher, 10, Filter::none());
+}
+
+#[divan::bench]
+fn graph(bencher: Bencher<'_, '_>) {
+    let view = CORPUS.graphs.view(&Scope::anonymous());
+    let mut queries = CORPUS.queries.iter().cycle();
+    bencher.bench_local(|| {
+        let query = queries.next().expect("there are queries").clone();
+        view.dense(&DenseQuery::new(query, COUNT)).expect("hits").len()
+    });
 }
 
 #[divan::bench]

@@ -39,7 +39,7 @@
 //! | looking after such a folder | `SqliteIndex::verify`, `repair`, `backup`, `compact`, `usage` |
 //! | searching without waiting | [`View`] |
 //! | what goes in | [`Batch`], [`DocumentRecord`], [`ChunkRecord`] |
-//! | vectors, and searching by them | [`Vector`], [`DenseQuery`], [`DenseHit`], [`EmbeddedTextHash`] |
+//! | vectors, and searching by them | [`Vector`], [`DenseQuery`], [`DenseHit`], [`EmbeddedTextHash`], [`Ann`] |
 //! | what comes out | [`SparseQuery`], [`SparseHit`], [`StoredChunk`], [`TermStatistics`] |
 //! | how text becomes terms | [`Analyzer`], [`Tokenizer`], [`Language`] |
 //! | what shapes an index, and its secret | [`Fingerprint`], [`IdKey`], [`ContentHash`] |
@@ -61,6 +61,7 @@
 //! - This crate knows nothing of files to ingest, of chunking, of models and of answers.
 
 mod analysis;
+mod ann;
 mod contract;
 mod document;
 mod error;
@@ -79,6 +80,7 @@ mod vector;
 mod write;
 
 pub use analysis::{Analyzer, QueryTerm, Token};
+pub use ann::Ann;
 pub use contract::{ChunkIndex, ChunkReader, IndexStatistics, Maintenance, Rewrite};
 pub use document::{
     ChunkRecord, ChunkToEmbed, DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk,

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use kuhaku_core::{ChunkId, DocumentId, Scope};
 
 use crate::analysis::Analyzer;
+use crate::ann::Ann;
 use crate::contract::{ChunkIndex, ChunkReader, IndexStatistics, Maintenance, Rewrite};
 use crate::document::{
     ChunkToEmbed, DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
@@ -30,6 +31,7 @@ pub struct MemoryIndex {
     id_key: IdKey,
     live: Live,
     writer: Mutex<()>,
+    ann: Ann,
 }
 
 impl MemoryIndex {
@@ -47,7 +49,29 @@ impl MemoryIndex {
     fn build(fingerprint: Fingerprint, id_key: IdKey, seeded: Seeded) -> Self {
         let analyzer = Analyzer::new(fingerprint.tokenizer, fingerprint.language);
         let live = Live::new(Generation::empty(fingerprint.space()), analyzer, seeded);
-        Self { fingerprint: RwLock::new(fingerprint), id_key, live, writer: Mutex::default() }
+        Self {
+            fingerprint: RwLock::new(fingerprint),
+            id_key,
+            live,
+            writer: Mutex::default(),
+            ann: Ann::Exact,
+        }
+    }
+
+    /// Searches vectors as `ann` says; exactly by default.
+    #[must_use]
+    pub fn ann(mut self, ann: Ann) -> Self {
+        self.ann = ann;
+        self
+    }
+
+    /// Builds the graphs that are wanted and missing, on the calling thread. Without graphs searches
+    /// compare all vectors.
+    pub fn build_graphs(&self) {
+        let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(next) = self.live.generation().with_graphs(self.ann) {
+            self.live.publish(next);
+        }
     }
 
     /// What a scope sees now: the synchronous form of [`ChunkIndex::reader`].

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use kuhaku_core::{AccessTags, ChunkId, DocumentId, Masked, Roles, Runtime, Scope};
 use kuhaku_index::{
-    Batch, ChunkIndex, ChunkRecord, DenseQuery, Depth, DocumentRecord, ErrorKind, Filter,
+    Ann, Batch, ChunkIndex, ChunkRecord, DenseQuery, Depth, DocumentRecord, ErrorKind, Filter,
     FindingKind, Fingerprint, IdKey, Language, MemoryIndex, OpenOptions, SqliteIndex, Tokenizer,
     Vector,
 };
@@ -407,4 +407,86 @@ async fn a_large_search_runs_beside_the_calling_task_and_finds_the_same() {
     let hits = reader.dense(&query).await.unwrap();
     assert_eq!(hits[0].id, chunk("d07", 0));
     assert_eq!(index.view(&Scope::anonymous()).dense(&query).unwrap(), hits);
+}
+
+/// D11, D13
+#[tokio::test]
+async fn a_reader_keeps_its_texts_through_changes_that_take_none_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open(folder.path()).await;
+    let batch = Batch::new()
+        .upsert(document("a", "one two", &[], &[Some(X), None]))
+        .upsert(document("b", "three", &[], &[None]));
+    index.apply(batch).await.unwrap();
+    let reader = index.reader(&Scope::anonymous()).await.unwrap();
+    let maintenance = index.maintenance();
+    for chunk in maintenance.without_vector(9).await.unwrap() {
+        maintenance.set_vectors(vec![(chunk.id, chunk.hash, vector(Y))]).await.unwrap();
+    }
+    index.compact().await.unwrap();
+    index.apply(Batch::new().remove(DocumentId::new("a").unwrap())).await.unwrap();
+    index.apply(Batch::new().remove(DocumentId::new("b").unwrap())).await.unwrap();
+    let chunks = reader.fetch(&[chunk("a", 1), chunk("b", 0)]).await.unwrap();
+    assert_eq!(
+        chunks.iter().map(|chunk| chunk.text.as_str()).collect::<Vec<_>>(),
+        ["two", "three"]
+    );
+    assert_eq!(reader.visible_vectors(), 1);
+}
+
+/// D8
+#[tokio::test]
+async fn graphs_give_as_many_hits_as_there_are_and_what_changes_is_never_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let memory = MemoryIndex::new(fingerprint(), key()).ann(Ann::Auto { above: 20 });
+    let options = OpenOptions::new(folder.path(), Runtime::system()).create(true).id_key(key());
+    let options = options.fingerprint(fingerprint()).ann(Ann::Auto { above: 20 });
+    let disk = SqliteIndex::open(options.clone()).await.unwrap();
+    let mut batch = Batch::new();
+    for number in 0..60 {
+        let at = number as f32;
+        let tags: &[&str] = if number % 2 == 0 { &[] } else { &["hr"] };
+        let numbers = [at.sin(), (at * 1.7).cos(), 0.3];
+        let mut record = document(&format!("d{number:02}"), "one", tags, &[Some(numbers)]);
+        record.doc_type = if number % 5 == 0 { "note" } else { "policy" }.into();
+        batch = batch.upsert(record);
+    }
+    memory.write(batch.clone()).unwrap();
+    disk.apply(batch).await.unwrap();
+    memory.build_graphs();
+    disk.close().await;
+    let disk = SqliteIndex::open(options).await.unwrap();
+    assert!(disk.build_graphs().await.unwrap(), "they are there");
+    let late = document("late", "one", &["hr"], &[Some(X)]);
+    for changed in [false, true] {
+        if changed {
+            memory.write(Batch::new().upsert(late.clone())).unwrap();
+            disk.apply(Batch::new().upsert(late.clone())).await.unwrap();
+        }
+        for (roles, of_all) in [(&[][..], 30), (&["hr"], 60 + usize::from(changed))] {
+            let scope = Scope::with_roles(Roles::new(roles));
+            for (limit, filter) in [
+                (7, Filter::none()),
+                (usize::MAX, Filter::none()),
+                (7, Filter::none().doc_type("note")),
+            ] {
+                let query = DenseQuery::new(vector(X), limit).filter(filter.clone());
+                let view = memory.view(&scope);
+                let hits = view.dense(&query).unwrap();
+                assert_eq!(hits, disk.view(&scope).dense(&query).unwrap());
+                assert_eq!(hits, view.dense_exhaustively(&query), "so few are all found");
+                if filter.is_empty() {
+                    assert_eq!(hits.len(), of_all.min(limit));
+                }
+            }
+        }
+    }
+    assert_eq!(
+        memory
+            .view(&Scope::with_roles(Roles::new(["hr"])))
+            .dense(&DenseQuery::new(vector(X), 1))
+            .unwrap()[0]
+            .id,
+        chunk("late", 0)
+    );
 }

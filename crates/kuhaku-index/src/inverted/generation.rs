@@ -1,6 +1,6 @@
 //! Generations: the segments and tombstones that readers pin, and the one that is current (D11).
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use kuhaku_core::{AccessTags, DocumentId, Scope};
@@ -9,12 +9,14 @@ use kuhaku_core::{AccessTags, DocumentId, Scope};
 use super::document::Body;
 use super::document::Document;
 use super::drafter::Drafters;
+use super::graph::{Graph, Member};
 use super::merge::merged;
 use super::scratch::ScratchPool;
 use super::segment::{Entry, Segment};
 use super::tombstones::Tombstones;
 use super::view::View;
 use crate::analysis::Analyzer;
+use crate::ann::Ann;
 use crate::contract::IndexStatistics;
 use crate::document::StoredDocument;
 use crate::fault::Seeded;
@@ -68,6 +70,8 @@ pub(crate) struct Generation {
     pub(crate) number: u64,
     /// Whose vectors it takes.
     pub(crate) space: Option<Space>,
+    /// Of some classes, each of all that lives in it.
+    pub(super) graphs: Vec<Arc<Graph>>,
 }
 
 /// A segment never grows beyond this, so that its places fit into 32 bits.
@@ -89,6 +93,18 @@ impl Generation {
         self.parts.iter().rev().find_map(|part| {
             let place = part.segment.find(id).filter(|place| part.is_alive(*place))?;
             Some((part, part.segment.documents().get(place as usize)?))
+        })
+    }
+
+    /// Where a living chunk is: the number of its part, and its place there.
+    pub(super) fn place(&self, document: &DocumentId, ordinal: u32) -> Option<(u32, u32)> {
+        (0_u32..).zip(&self.parts).find_map(|(at, part)| {
+            let place = part.segment.find(document).filter(|place| part.is_alive(*place))?;
+            let entry = part.segment.documents().get(place as usize)?;
+            let range = entry.chunks.start as usize..entry.chunks.end as usize;
+            let chunks = part.segment.chunks().get(range)?;
+            let chunk = chunks.binary_search_by_key(&ordinal, |chunk| chunk.ordinal).ok()?;
+            Some((at, entry.chunks.start + chunk as u32))
         })
     }
 
@@ -138,7 +154,9 @@ impl Generation {
         segments: impl IntoIterator<Item = Segment>,
     ) -> Self {
         let mut parts = self.parts.clone();
+        let mut touched: Vec<AccessTags> = Vec::new();
         for id in removed {
+            touched.extend(self.document(id).map(|(_, tags)| tags.clone()));
             for part in &mut parts {
                 let place = part.segment.find(id).filter(|place| part.is_alive(*place));
                 if let Some(place) = place {
@@ -152,9 +170,41 @@ impl Generation {
         if drafted.len() > 1 {
             drafted = vec![Part::new(merged(&drafted))];
         }
+        let come = drafted.iter().flat_map(|part| part.segment.classes());
+        touched.extend(come.map(|class| class.tags.clone()));
         parts.extend(drafted);
+        let graphs = self.graphs.iter().filter(|graph| !touched.contains(graph.tags()));
+        let graphs = graphs.cloned().collect();
         let (number, space) = (self.number + 1, self.space.clone());
-        Self { parts: compacted(parts), number, space }
+        Self { parts: compacted(parts), number, space, graphs }
+    }
+
+    /// The same with the graphs that are wanted and missing; nothing when there is none of these.
+    pub(crate) fn with_graphs(&self, ann: Ann) -> Option<Self> {
+        let mut members: BTreeMap<&AccessTags, Vec<Member>> = BTreeMap::new();
+        if ann == Ann::Exact {
+            return None;
+        }
+        for part in &self.parts {
+            let matrix = part.segment.matrix();
+            for entry in part.living() {
+                let Some(tags) = part.segment.tags(entry) else { continue };
+                let chunks = entry.chunks.clone().filter_map(|chunk| {
+                    let row = matrix.row(matrix.row_of(chunk)?)?.clone();
+                    let ordinal = part.segment.chunks().get(chunk as usize)?.ordinal;
+                    Some(Member { document: entry.document.id.clone(), ordinal, row })
+                });
+                members.entry(tags).or_default().extend(chunks);
+            }
+        }
+        let is_missing = |tags: &AccessTags| self.graphs.iter().all(|graph| graph.tags() != tags);
+        members.retain(|tags, members| ann.wants(members.len()) && is_missing(tags));
+        if members.is_empty() {
+            return None;
+        }
+        let built = members.into_iter().map(|(tags, members)| Graph::build(tags.clone(), members));
+        let graphs = self.graphs.iter().cloned().chain(built.map(Arc::new)).collect();
+        Some(Self { graphs, ..self.clone() })
     }
 
     /// How many documents there are, dead ones included.
@@ -171,7 +221,8 @@ impl Generation {
             None => part.clone(),
         };
         let parts = self.parts.iter().map(clean).filter(|part| !part.is_empty()).collect();
-        Self { parts, number: self.number + 1, space: self.space.clone() }
+        let (space, graphs) = (self.space.clone(), self.graphs.clone());
+        Self { parts, number: self.number + 1, space, graphs }
     }
 
     /// Totals over everything.

@@ -78,6 +78,14 @@ impl Matrix {
         }
     }
 
+    /// Gives back the room that nothing needs any more.
+    pub(super) fn shrink(&mut self) {
+        self.chunks.shrink_to_fit();
+        self.rows.shrink_to_fit();
+        self.codes.shrink_to_fit();
+        self.grains.shrink_to_fit();
+    }
+
     /// The row of a chunk.
     pub(crate) fn row_of(&self, chunk: u32) -> Option<usize> {
         // Most often all chunks have one.

@@ -15,6 +15,7 @@ mod drafter;
 mod exhaustive;
 mod frequencies;
 mod generation;
+mod graph;
 mod matrix;
 mod merge;
 mod nearest;

@@ -1,8 +1,10 @@
-//! The nearest chunks by their vectors: an exact scan that looks at few rows closely (D8).
+//! The nearest chunks by their vectors: an exact scan that looks at few rows closely, and graphs for those
+//! who want them (D8).
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kuhaku_core::ChunkId;
+use kuhaku_core::{AccessTags, ChunkId};
 
 use super::best::{Best, Candidate, name};
 use super::matrix::Probe;
@@ -37,33 +39,66 @@ pub(super) fn dense(
         #[cfg(not(any(test, feature = "seeded-faults")))]
         let is_done = false;
         if !is_done {
-            scan(view, &Probe::new(&query.vector), &rules, &mut best, cancelled);
+            let by_graph = by_graph(view, query, late, &mut best);
+            scan(view, &Probe::new(&query.vector), &rules, &by_graph, &mut best, cancelled);
         }
         let ranked = best.ranked().iter().filter(|candidate| rules.keep(candidate));
         ranked.filter_map(|candidate| hit(view, candidate)).collect()
     }))
 }
 
-/// Compares all rows that are seen, closely only where it may matter.
+/// Finds the nearest of the classes that are seen and have a graph; gives the tags of these.
+fn by_graph<'a>(
+    view: &'a View,
+    query: &DenseQuery,
+    late: bool,
+    best: &mut Best<'_>,
+) -> Vec<&'a AccessTags> {
+    let mut searched = Vec::new();
+    // A graph leads to what is near, whether it passes a filter or not.
+    if late || !query.filter.is_empty() {
+        return searched;
+    }
+    let generation = &view.generation;
+    for graph in generation.graphs.iter().filter(|graph| view.scope.sees(graph.tags())) {
+        let Some(found) = graph.nearest(&query.vector, query.limit) else { continue };
+        for (score, member) in found {
+            if let Some((part, chunk)) = generation.place(&member.document, member.ordinal) {
+                best.push(Candidate { score, part, chunk });
+            }
+        }
+        searched.push(graph.tags());
+    }
+    searched
+}
+
+/// Compares all rows that are seen, closely only where it may matter, but for those of some classes.
 fn scan(
     view: &View,
     probe: &Probe<'_>,
     rules: &Rules<'_>,
+    without: &[&AccessTags],
     best: &mut Best<'_>,
     cancelled: &AtomicBool,
 ) {
     for (at, (part, sight)) in (0_u32..).zip(view.parts()) {
         let matrix = part.segment.matrix();
+        let done: Vec<Range<u32>> =
+            without.iter().map(|tags| part.segment.range_of(tags)).collect();
         for (block, chunks) in matrix.chunks().chunks(BLOCK).enumerate() {
             let (Some(first), Some(last)) = (chunks.first(), chunks.last()) else { continue };
             if !rules.late() && !sight.visible.may_have_chunk(*first..last.saturating_add(1)) {
+                continue;
+            }
+            if done.iter().any(|done| done.contains(first) && done.contains(last)) {
                 continue;
             }
             if cancelled.load(Ordering::Relaxed) {
                 return;
             }
             for (row, chunk) in (block * BLOCK..).zip(chunks) {
-                if !rules.late() && !sight.visible.has_chunk(*chunk) {
+                let is_seen = rules.late() || sight.visible.has_chunk(*chunk);
+                if !is_seen || done.iter().any(|done| done.contains(chunk)) {
                     continue;
                 }
                 if probe.bound(matrix, row) < best.worst() || !rules.admit(part, sight, *chunk) {

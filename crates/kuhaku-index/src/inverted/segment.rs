@@ -171,6 +171,7 @@ impl Segment {
     /// Makes what follows from terms, chunks and postings: runs of one class, blocks, and the terms of
     /// each chunk.
     pub(super) fn seal(&mut self) {
+        self.matrix.shrink();
         self.place_classes();
         self.cut_runs();
         let chunks = &self.chunks;
@@ -241,6 +242,7 @@ impl Segment {
                 class.lengths.add(chunk.lengths);
             }
         }
+        self.matrix.shrink();
         self.place_classes();
         self
     }
@@ -364,6 +366,15 @@ impl Segment {
         }
         known.insert(scope.clone(), Arc::clone(&visible));
         visible
+    }
+
+    /// The chunks of the class with these tags.
+    pub(super) fn range_of(&self, tags: &AccessTags) -> Range<u32> {
+        let class = self.class_of(tags);
+        match self.classes.get(class as usize) {
+            Some(found) if found.tags == *tags => self.range(class),
+            _ => 0..0,
+        }
     }
 
     /// The chunks of a class.

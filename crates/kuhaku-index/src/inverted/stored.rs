@@ -53,7 +53,7 @@ impl Generation {
             let dead = (dead.documents() > 0).then(|| Arc::new(dead));
             parts.push(Part { segment: Arc::new(segment), dead });
         }
-        Some(Self { parts, number: 0, space })
+        Some(Self { parts, space, ..Self::default() })
     }
 }
 

@@ -64,6 +64,7 @@ impl SqliteIndex {
         // Before the database is packed, so that a snapshot from before is not trusted after it.
         self.keep_cleaned(&mut writer.kept).await?;
         sqlx::raw_sql("VACUUM").execute(&mut *connection).await.map_err(failed)?;
+        self.build_graphs().await?;
         let _: (i64, i64, i64) = sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)")
             .fetch_one(&mut *connection)
             .await

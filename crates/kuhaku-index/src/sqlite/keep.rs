@@ -1,6 +1,7 @@
 //! When the snapshot is read and written.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::background::{Background, announce};
 use super::failure::disk;
@@ -169,7 +170,9 @@ impl SqliteIndex {
         {
             let _following = self.following.lock().await;
             let before = self.live.generation();
-            let cleaned = aside(TRIED, move || before.without_dead()).await?;
+            let base = Arc::clone(&before);
+            let cleaned = aside(TRIED, move || base.without_dead()).await?;
+            self.pins.retire(&before, Vec::new());
             self.live.publish(cleaned);
         }
         let shown = match self.begin_snapshot(kept.pace(), Earlier::Go).await {

@@ -48,6 +48,7 @@ use self::presence::Presence;
 use self::reader::SqliteReader;
 use self::schema::Mark;
 use self::writer::Writer;
+use crate::ann::Ann;
 use crate::contract::{ChunkIndex, ChunkReader, Maintenance};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -102,6 +103,7 @@ pub struct SqliteIndex {
     id_key: IdKey,
     runtime: Runtime,
     writer: tokio::sync::Mutex<Writer>,
+    ann: Ann,
 }
 
 impl fmt::Debug for SqliteIndex {
@@ -115,6 +117,30 @@ impl SqliteIndex {
     /// not look whether another handle has written since this one last looked.
     pub fn view(&self, scope: &Scope) -> View {
         self.live.view(scope)
+    }
+
+    /// Builds the graphs that are wanted and missing, on a thread that may block, while searches go on
+    /// without them. True when they are all there; false when the index changed meanwhile. Opening and
+    /// compacting do this.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Storage`] when the work stopped.
+    pub async fn build_graphs(&self) -> Result<bool> {
+        if self.ann == Ann::Exact {
+            return Ok(true);
+        }
+        let (current, ann) = (self.live.generation(), self.ann);
+        let base = Arc::clone(&current);
+        let built =
+            writer::aside("build a graph of vectors", move || base.with_graphs(ann)).await?;
+        let Some(next) = built else { return Ok(true) };
+        let _following = self.following.lock().await;
+        let is_current = Arc::ptr_eq(&current, &self.live.generation());
+        if is_current {
+            self.pins.retire(&current, Vec::new());
+            self.live.publish(next);
+        }
+        Ok(is_current)
     }
 
     /// The number of the last change that readers made now show: for tests that must know after which

@@ -116,12 +116,14 @@ impl SqliteIndex {
             id_key,
             runtime: options.runtime,
             writer: tokio::sync::Mutex::new(writer),
+            ann: options.ann,
         };
         // What was committed since the snapshot.
         index.catch_up(&mut reading).await?;
         reading.rollback().await.map_err(|error| storage(tried(), error))?;
         // Not the last one, so that SQLite's files beside the database stay for those of the pool.
         connection.close().await.map_err(|error| storage(tried(), error))?;
+        index.build_graphs().await?;
         Ok(index)
     }
 

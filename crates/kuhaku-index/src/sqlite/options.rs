@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use kuhaku_core::Runtime;
 
+use crate::ann::Ann;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Seeded;
 use crate::fingerprint::{Fingerprint, Language, Tokenizer};
@@ -122,6 +123,8 @@ pub struct OpenOptions {
     pub id_key: Option<IdKey>,
     /// Where random bytes come from.
     pub runtime: Runtime,
+    /// How vectors are searched; exactly by default.
+    pub ann: Ann,
     pub(super) seeded: Seeded,
 }
 
@@ -134,6 +137,7 @@ impl OpenOptions {
             fingerprint: FingerprintParts::default(),
             id_key: None,
             runtime,
+            ann: Ann::Exact,
             seeded: Seeded::default(),
         }
     }
@@ -148,6 +152,12 @@ impl OpenOptions {
     /// Makes the index when it is missing.
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
+        self
+    }
+
+    /// Searches vectors as `ann` says.
+    pub fn ann(mut self, ann: Ann) -> Self {
+        self.ann = ann;
         self
     }
 

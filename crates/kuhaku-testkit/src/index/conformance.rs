@@ -8,6 +8,7 @@ use kuhaku_index::{
     Fingerprint, IdKey, Language, SparseQuery, Tokenizer, Validity,
 };
 
+use super::vectors::vectors;
 use super::{IndexFactory, Subject, Violation};
 
 type Checked = Result<(), Violation>;
@@ -77,11 +78,17 @@ pub async fn conformance(factory: &dyn IndexFactory) -> Checked {
     statistics(make(factory).await?.as_mut()).await?;
     replacing(make(factory).await?.as_mut()).await?;
     failing_to_replace(make(factory).await?.as_mut()).await?;
-    rewriting(make(factory).await?.as_mut()).await
+    rewriting(make(factory).await?.as_mut()).await?;
+    let embedded = fingerprint().embedder("two numbers", 2);
+    vectors(factory.make(embedded, key()).await?.as_mut()).await
+}
+
+fn fingerprint() -> Fingerprint {
+    Fingerprint::new(Tokenizer::Simple, Language::En, "none", "none")
 }
 
 async fn make(factory: &dyn IndexFactory) -> Result<Box<dyn Subject>, Violation> {
-    let fingerprint = Fingerprint::new(Tokenizer::Simple, Language::En, "none", "none");
+    let fingerprint = fingerprint();
     let subject = factory.make(fingerprint.clone(), key()).await?;
     ensure!(subject.index().fingerprint() == fingerprint, "the fingerprint is the one given");
     ensure!(subject.index().id_key() == key(), "the id key is the one given");

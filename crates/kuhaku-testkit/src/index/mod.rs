@@ -8,6 +8,7 @@ mod conformance;
 mod history;
 mod non_interference;
 mod observation;
+mod vectors;
 
 use std::fmt;
 
