@@ -51,7 +51,7 @@ impl Draw {
         format!("w{}", a * b / VOCABULARY)
     }
 
-    fn words(&mut self, count: u64) -> String {
+    pub(super) fn words(&mut self, count: u64) -> String {
         (0..count).map(|_| self.word()).collect::<Vec<_>>().join(" ")
     }
 }

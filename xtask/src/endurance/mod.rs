@@ -2,14 +2,16 @@
 //!
 //! What is written is a history that a seed determines, so that every process knows what must be
 //! there after each batch: `crash` kills its writer and takes its room away, `churn` lets one write,
-//! three read and a fifth try to write.
+//! three read and a fifth try to write. `crash` also kills a process that ingests and embeds.
 
 #[cfg(feature = "churn")]
 mod answers;
 #[cfg(feature = "churn")]
 mod churn;
 mod crash;
+mod embedding;
 mod history;
+mod place;
 mod writer;
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -19,21 +21,27 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
+use place::Place;
+
 use crate::error::{Result, cannot};
 
-/// `crash [--kills N] [--write-failures M]`.
+/// `crash [--kills N] [--write-failures M] [--embed K]`.
 pub(crate) fn crash(arguments: &[&str]) -> Result<ExitCode> {
-    let (mut kills, mut failures) = (500, 200);
+    let (mut kills, mut failures, mut embedding) = (500, 200, 100);
     for pair in arguments.chunks(2) {
         match pair {
             ["--kills", number] => kills = count(number)?,
             ["--write-failures", number] => failures = count(number)?,
+            ["--embed", number] => embedding = count(number)?,
             _ => {
-                return Err(cannot("read the arguments", "they are --kills N, --write-failures N"));
+                let wrong = "they are --kills N, --write-failures N, --embed N";
+                return Err(cannot("read the arguments", wrong));
             }
         }
     }
-    crash::run(kills, failures)
+    crash::run(kills, failures)?;
+    embedding::run(embedding)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// `churn [--seconds S]`; runs itself again with the test hook that it needs.
@@ -64,6 +72,9 @@ pub(crate) fn part(arguments: &[&str]) -> Result<()> {
     match arguments {
         ["crash-writer", folder, seed, from, until] => {
             block_on(writer::write(Path::new(folder), number(seed)?, count(from)?, count(until)?))?
+        }
+        ["embed-writer", place, index, server] => {
+            block_on(embedding::write(Path::new(place), index, server))?
         }
         #[cfg(feature = "churn")]
         ["churn", rest @ ..] => churn::part(rest),
