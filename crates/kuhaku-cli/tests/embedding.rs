@@ -1,5 +1,7 @@
 //! Vectors by the command: made at ingest, searched, made anew, missed in the open.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
 mod support;
 
 use std::process::Command;

@@ -70,13 +70,10 @@ async fn embed(rag: &Rag, console: &Console) -> Result<()> {
         return Ok(());
     }
     let embedder = rag.embedder().filter(|it| Some(it.fingerprint()) == has.as_deref()).cloned();
-    let made = match embedder {
-        Some(embedder) => rag.reembed(Some(embedder), &mut ()).await.err(),
-        None => return Ok(console.note(LATER)),
-    };
-    if let Some(error) = made {
+    if let Some(embedder) = embedder {
+        let Err(error) = rag.reembed(Some(embedder), &mut ()).await else { return Ok(()) };
         console.error(&error);
-        console.note(LATER);
     }
+    console.note(LATER);
     Ok(())
 }
