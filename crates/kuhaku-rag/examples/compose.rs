@@ -116,7 +116,9 @@ impl LlmProvider for Parrot {
 
     async fn chat(&self, request: ChatRequest) -> Result<ChatResponse> {
         let prompt: String = request.messages.iter().map(|message| message.text.as_str()).collect();
-        let line = prompt.lines().find(|line| line.contains("Plover")).unwrap_or("nothing");
+        // Not the title, which stands before it.
+        let line = prompt.lines().find(|line| line.starts_with("The guest network"));
+        let line = line.unwrap_or("nothing");
         Ok(ChatResponse::new("parrot", format!("{line} [S1]")))
     }
 
