@@ -181,14 +181,26 @@ impl Generation {
 
     /// The same with the graphs that are wanted and missing; nothing when there is none of these.
     pub(crate) fn with_graphs(&self, ann: Ann) -> Option<Self> {
-        let mut members: BTreeMap<&AccessTags, Vec<Member>> = BTreeMap::new();
         if ann == Ann::Exact {
             return None;
         }
+        let mut vectors: BTreeMap<&AccessTags, usize> = BTreeMap::new();
         for part in &self.parts {
             let matrix = part.segment.matrix();
             for entry in part.living() {
                 let Some(tags) = part.segment.tags(entry) else { continue };
+                let rows = entry.chunks.clone().filter_map(|chunk| matrix.row_of(chunk));
+                *vectors.entry(tags).or_default() += rows.count();
+            }
+        }
+        let is_missing = |tags: &AccessTags| self.graphs.iter().all(|graph| graph.tags() != tags);
+        vectors.retain(|tags, vectors| ann.wants(*vectors) && is_missing(tags));
+        let mut members: BTreeMap<&AccessTags, Vec<Member>> = BTreeMap::new();
+        for part in &self.parts {
+            let matrix = part.segment.matrix();
+            for entry in part.living() {
+                let tags = part.segment.tags(entry).filter(|tags| vectors.contains_key(tags));
+                let Some(tags) = tags else { continue };
                 let chunks = entry.chunks.clone().filter_map(|chunk| {
                     let row = matrix.row(matrix.row_of(chunk)?)?.clone();
                     let ordinal = part.segment.chunks().get(chunk as usize)?.ordinal;
@@ -197,8 +209,6 @@ impl Generation {
                 members.entry(tags).or_default().extend(chunks);
             }
         }
-        let is_missing = |tags: &AccessTags| self.graphs.iter().all(|graph| graph.tags() != tags);
-        members.retain(|tags, members| ann.wants(members.len()) && is_missing(tags));
         if members.is_empty() {
             return None;
         }
