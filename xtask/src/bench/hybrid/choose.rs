@@ -84,12 +84,6 @@ pub(super) fn ndcg<'a>(dataset: &Dataset, ranking: impl Fn(&str) -> &'a [String]
 }
 
 impl Chosen {
-    /// The best of all fusions.
-    pub(super) fn best(&self) -> Option<Weighted> {
-        let points = self.fusions.iter().flat_map(|curve| &curve.points);
-        points.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(way, _)| *way)
-    }
-
     pub(super) fn section(&self, heading: String, matrix: &Matrix) -> Section {
         let mut columns = vec!["fusion".to_string()];
         columns.extend(matrix.weights.iter().map(|weight| format!("{weight}")));

@@ -20,6 +20,10 @@ pub(super) struct Matrix {
     pub(super) weights: Vec<f64>,
     /// How many documents of each ranking may be fused.
     pub(super) depths: Vec<usize>,
+    /// Where every candidate is measured: how much vectors count on sets without a training split, and
+    /// how many documents each ranking has.
+    pub(super) dense: f64,
+    pub(super) depth: usize,
     /// Settings of words that the training split prefers.
     pub(super) best: BTreeMap<String, String>,
     #[serde(rename = "set")]

@@ -7,13 +7,14 @@ mod corpus;
 mod matrix;
 mod models;
 mod speed;
+mod whole;
 
 use std::path::Path;
 
 use serde_json::json;
 
 use super::embed::{self, Vectors};
-use super::report::Report;
+use super::report::{Report, Section};
 use crate::error::Result;
 use compare::{Lines, paged};
 use corpus::{Corpus, Way, dataset, settings};
@@ -96,21 +97,34 @@ fn one(
     }
     let rankings = paged(corpus, &test, corpus.default_way(), matrix.limit)?;
     lines.push(DEFAULTS, matrix, &test, rankings)?;
+    let mut weight = matrix.dense;
+    if let Some(split) = &set.chosen_on {
+        let training = dataset(data, asked, split)?;
+        let lists = whole::lists(&[corpus], &training, matrix.depth)?;
+        let (best, points) = whole::choose(&lists, &training, &matrix.weights)?;
+        let heading = format!("Chosen on {}, all measured", set.heading(split));
+        report.sections.push(measured(heading, &points));
+        weight = best;
+    }
+    let lists = whole::lists(&[corpus], &test, matrix.depth)?;
+    let mut named = vec![matrix.dense];
+    named.extend((weight != matrix.dense).then_some(weight));
+    for weight in named {
+        let rankings = whole::fused(&lists, weight)?;
+        lines.push(format!("both, all measured, {weight}"), matrix, &test, rankings)?;
+    }
     if let Some(split) = &set.chosen_on {
         let words = settings(&set.language, &matrix.best)?;
         if let Some(tuned) = Corpus::open(data, set, words, read)? {
             let training = dataset(data, asked, split)?;
-            let chosen = choose::choose(&tuned, &training, matrix)?;
-            let heading = format!("Chosen on {}, tuned words", set.heading(split));
-            report.sections.push(chosen.section(heading, matrix));
-            if let Some(best) = chosen.best() {
-                let name = format!(
-                    "both, {}, {}, depth {}, tuned words",
-                    best.fusion, best.dense, best.depth
-                );
-                let rankings = paged(&tuned, &test, Way::Both(best), matrix.limit)?;
-                lines.push(name, matrix, &test, rankings)?;
-            }
+            let lists = whole::lists(&[&tuned], &training, matrix.depth)?;
+            let (best, points) = whole::choose(&lists, &training, &matrix.weights)?;
+            let heading = format!("Chosen on {}, all measured, tuned words", set.heading(split));
+            report.sections.push(measured(heading, &points));
+            let lists = whole::lists(&[&tuned], &test, matrix.depth)?;
+            lines.push("tuned words", matrix, &test, whole::words(&lists))?;
+            let name = format!("both, all measured, {best}, tuned words");
+            lines.push(name, matrix, &test, whole::fused(&lists, best)?)?;
         }
         let speed = speed::measure(root, data, matrix, set, (corpus, &test, SPLIT))?;
         report.missed.extend(speed.missed);
@@ -125,6 +139,15 @@ fn one(
         "set": set.name, "asked_in": set.asked_in, "model": set.model, "hash": test.content_hash(),
         "lines": lines.value()?, "chosen": curves,
     }))
+}
+
+fn measured(heading: String, points: &[(f64, f64)]) -> Section {
+    Section {
+        heading,
+        text: "nDCG@10 by how much vectors count.".into(),
+        columns: points.iter().map(|(weight, _)| weight.to_string()).collect(),
+        rows: vec![points.iter().map(|(_, quality)| format!("{quality:.4}")).collect()],
+    }
 }
 
 /// Notes what was asked of the defaults and not reached.

@@ -1,7 +1,8 @@
-//! The suite `vectors`: the nearest of 100,000 vectors, by our exact scan, beside a plain
+//! The suite `vectors`: the nearest of 100,000 vectors, by our exact scan and our graph, beside a plain
 //! scan of 32-bit numbers and Python's numpy, hnswlib and usearch.
 
 mod data;
+mod durable;
 mod ours;
 mod plain;
 
@@ -33,6 +34,7 @@ const SEED: u64 = 0;
 /// The engines of which something is asked.
 const PLAIN: &str = "plain scan, f32";
 const EXACT: &str = "kuhaku, exact";
+const GRAPH: &str = "kuhaku, hnsw";
 /// The documents whose vectors are built on, and the questions.
 const DOCUMENTS: &str = "scifact-docs.e5";
 const QUESTIONS: [&str; 2] = ["scifact-test.e5", "scifact-train.e5"];
@@ -94,6 +96,7 @@ pub(crate) fn run(root: &Path, vectors: &Path) -> Result<Report> {
         keep_best(&mut exact, &child("exact", &folder)?);
     }
     let mut lines = vec![(PLAIN.to_string(), plain), (EXACT.to_string(), exact)];
+    lines.push((GRAPH.to_string(), child("hnsw", &folder)?));
     match install(root) {
         Ok(python) => {
             for engine in ["numpy", "hnswlib", "usearch"] {
@@ -105,8 +108,22 @@ pub(crate) fn run(root: &Path, vectors: &Path) -> Result<Report> {
         }
         Err(reason) => report.skipped.push(format!("peers: {reason}")),
     }
+    let (filled, opened) = (child("fill", &folder)?, child("open", &folder)?);
     judge(&lines, &truth, &mut report.missed);
     report.sections.push(section(&lines, &truth, shape));
+    report.sections.push(Section {
+        heading: "The durable index with words and vectors".into(),
+        text: format!(
+            "{ROWS} chunks of 60 words, five to a document, a vector each; memory after opening and \
+             searching, the generator of words included."
+        ),
+        columns: ["filling s", "opening ms", "MB"].map(String::from).into(),
+        rows: vec![vec![
+            format!("{:.1}", filled.build_ms / 1e3),
+            format!("{:.0}", opened.build_ms),
+            format!("{:.0}", opened.memory_mb),
+        ]],
+    });
     let values = lines.iter().map(|(name, line)| {
         json!({
             "name": name, "recall@10": line.recall(&truth), "p50_us": line.at(50.0),
@@ -114,7 +131,12 @@ pub(crate) fn run(root: &Path, vectors: &Path) -> Result<Report> {
             "setting": line.setting,
         })
     });
-    report.values = json!({ "seed": SEED, "shape": shape, "lines": values.collect::<Vec<_>>() });
+    report.values = json!({
+        "seed": SEED, "shape": shape, "lines": values.collect::<Vec<_>>(),
+        "durable": {
+            "fill_ms": filled.build_ms, "open_ms": opened.build_ms, "memory_mb": opened.memory_mb,
+        },
+    });
     Ok(report)
 }
 
@@ -138,6 +160,10 @@ fn judge(lines: &[(String, Measured)], truth: &[Vec<u32>], missed: &mut Vec<Stri
         ask("exact: recall@10 of at least 0.999", recall, recall >= 0.999);
         let share = exact.at(50.0) / plain.at(50.0);
         ask("exact: p50 at most a third of the plain scan's", share, share <= 1.0 / 3.0);
+    }
+    if let Some(graph) = line(GRAPH) {
+        let recall = graph.recall(truth);
+        ask("hnsw: recall@10 of at least 0.98", recall, recall >= 0.98);
     }
 }
 

@@ -6,17 +6,18 @@ use std::path::Path;
 use std::time::Instant;
 
 use kuhaku::index::{
-    Batch, ChunkRecord, DenseHit, DenseQuery, DocumentRecord, Fingerprint, IdKey, Language,
+    Ann, Batch, ChunkRecord, DenseHit, DenseQuery, DocumentRecord, Fingerprint, IdKey, Language,
     MemoryIndex, Tokenizer, Vector,
 };
 use kuhaku::{DocumentId, Scope};
 use kuhaku_core::{Masker as _, PiiMasker};
 
+use super::super::block_on;
 use super::data::{Matrix, Shape};
-use super::{COUNT, Measured, plain};
+use super::{COUNT, Measured, durable, plain};
 use crate::error::{Result, cannot};
 
-fn failed(error: impl std::fmt::Display) -> crate::error::Error {
+pub(super) fn failed(error: impl std::fmt::Display) -> crate::error::Error {
     cannot("measure vectors", error)
 }
 
@@ -36,13 +37,20 @@ pub(crate) fn probe(engine: &str, folder: &Path) -> Result<()> {
             })?
             .built(0.0, memory_mb)
         }
-        "exact" => {
+        "exact" | "hnsw" => {
             let before = private_mb();
             let begun = Instant::now();
-            let index = filled(folder, &shape)?;
+            let ann = if engine == "hnsw" { Ann::Hnsw } else { Ann::Exact };
+            let index = filled(folder, &shape, ann)?;
+            let filled_s = begun.elapsed().as_secs_f64();
+            index.build_graphs();
             let build_ms = begun.elapsed().as_secs_f64() * 1e3;
-            searched(&index, &queries)?.built(build_ms, private_mb() - before)
+            let mut measured = searched(&index, &queries)?.built(build_ms, private_mb() - before);
+            measured.setting = format!("{:.1} s of it the documents", filled_s);
+            measured
         }
+        "fill" => block_on(durable::fill(folder, shape))??,
+        "open" => block_on(durable::open(folder, shape))??,
         _ => return Err(cannot(format!("probe vectors with {engine}"), "there is no such engine")),
     };
     println!("{}", serde_json::to_string(&measured).map_err(failed)?);
@@ -50,11 +58,11 @@ pub(crate) fn probe(engine: &str, folder: &Path) -> Result<()> {
 }
 
 /// An index whose documents are named by the numbers of their rows.
-fn filled(folder: &Path, shape: &Shape) -> Result<MemoryIndex> {
+fn filled(folder: &Path, shape: &Shape, ann: Ann) -> Result<MemoryIndex> {
     let fingerprint = Fingerprint::new(Tokenizer::Default, Language::En, "none", "none")
         .embedder("bench", shape.dimension);
     let key = IdKey::from_bytes([0; 32]);
-    let index = MemoryIndex::new(fingerprint, key.clone());
+    let index = MemoryIndex::new(fingerprint, key.clone()).ann(ann);
     let base = Matrix::read(folder, "base.f32", shape.dimension)?;
     let text = PiiMasker::new().mask("-").canonical();
     let mut batch = Batch::new();
@@ -102,7 +110,7 @@ fn timed(queries: &Matrix, search: impl Fn(&[f32]) -> Result<Vec<u32>>) -> Resul
 
 /// What this process holds for itself in memory, in millions of bytes; nothing where the system does
 /// not say.
-fn private_mb() -> f64 {
+pub(super) fn private_mb() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap_or_default();
     let kib = line.split_whitespace().nth(1).and_then(|number| number.parse::<f64>().ok());
