@@ -20,8 +20,16 @@ pub enum Fault {
     /// What is returned names the generation of the index.
     GenerationInOutput,
     /// Vectors are compared by codes of one scale over everything stored.
+    #[cfg_attr(
+        not(any(test, feature = "seeded-faults")),
+        expect(dead_code, reason = "of searches that only tests need")
+    )]
     GlobalVectorScale,
     /// The nearest of everything stored are taken, and those that are seen are chosen from these.
+    #[cfg_attr(
+        not(any(test, feature = "seeded-faults")),
+        expect(dead_code, reason = "of searches that only tests need")
+    )]
     PoolCutBeforeScope,
     /// A handle reads on without what another handle has committed. Engines of one handle have it
     /// in vain.
