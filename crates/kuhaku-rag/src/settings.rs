@@ -36,15 +36,15 @@ kuhaku_core::settings! {
         /// How the rankings by words and by vectors become one: reciprocal ranks (`rrf`), scores
         /// between the least and the greatest of the list (`minmax`), or between the least possible
         /// and the greatest (`tmm`).
-        fusion: Fusion = Fusion::Rrf;
+        fusion: Fusion = Fusion::Minmax;
         /// How little the first ranks stand out in `rrf`.
         rrf_k: u32 = 60, "from 1 to 10000" => |k| (1..=10_000).contains(k);
         /// How much the ranking by vectors counts in the fusion.
-        dense_weight: f64 = 1.0, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
+        dense_weight: f64 = 0.6, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
         /// How much the ranking by words counts in the fusion.
-        sparse_weight: f64 = 1.0, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
+        sparse_weight: f64 = 0.4, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
         /// How many chunks each of the two rankings has before they are fused, at least.
-        fetch_k: usize = 20, "from 1 to 10000" => |n| (1..=10_000).contains(n);
+        fetch_k: usize = 100, "from 1 to 10000" => |n| (1..=10_000).contains(n);
         /// How much a chunk's relevance counts against its likeness to chunks taken before it
         /// (maximal marginal relevance); 1 is relevance alone. Without it, likeness does not matter.
         mmr_lambda: Option<f64> = None, "from 0 to 1"

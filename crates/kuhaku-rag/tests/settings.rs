@@ -60,9 +60,6 @@ async fn each_setting_of_the_fusion_changes_what_is_found() {
         &[("RETRIEVAL", "sparse")][..],
         &[("RETRIEVAL", "bm25")],
         &[("RETRIEVAL", "dense")],
-        &[("FUSION", "minmax")],
-        &[("FUSION", "tmm")],
-        &[("RRF_K", "1")],
         &[("DENSE_WEIGHT", "0")],
         &[("SPARSE_WEIGHT", "0")],
         &[("MMR_LAMBDA", "0")],
@@ -70,6 +67,16 @@ async fn each_setting_of_the_fusion_changes_what_is_found() {
         assert_ne!(with(&base, names).await, plain, "{names:?}");
     }
     assert_eq!(with(&base, &[("RETRIEVAL", "hybrid")]).await, plain, "auto is hybrid here");
+    let mut seen = Vec::new();
+    for (fusion, k) in [("minmax", "60"), ("tmm", "60"), ("rrf", "60"), ("rrf", "1")] {
+        let mut found = Vec::new();
+        for weight in ["0.3", "0.6", "1", "1.5", "2", "3", "5"] {
+            let names = [("FUSION", fusion), ("RRF_K", k), ("DENSE_WEIGHT", weight)];
+            found.push(with(&base, &names).await);
+        }
+        seen.push(found);
+    }
+    assert!(seen.iter().enumerate().all(|(at, found)| !seen[..at].contains(found)), "{seen:?}");
 }
 
 /// Judges everything alike.
@@ -230,7 +237,7 @@ fn values_that_cannot_be_are_named_together() {
     assert!(error.wrong().contains("auto sparse dense hybrid"), "{error}");
     assert!(error.wrong().contains("rrf minmax tmm"), "{error}");
     let mut settings = RagSettings::default();
-    assert_eq!((settings.retrieval, settings.fusion), (Strategy::Auto, Fusion::Rrf));
+    assert_eq!((settings.retrieval, settings.fusion), (Strategy::Auto, Fusion::Minmax));
     (settings.dense_weight, settings.sparse_weight) = (0.0, 0.0);
     assert!(settings.validate().is_err());
 }

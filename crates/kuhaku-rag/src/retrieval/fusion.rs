@@ -12,11 +12,11 @@ use crate::named::named;
 pub enum Fusion {
     /// Reciprocal ranks: `Σ weight / (k + rank)`, ranks from 1 (Cormack, Clarke and Büttcher 2009).
     /// What is in no list gets nothing from it. Scores do not matter.
-    #[default]
     Rrf,
     /// Scores between the least and the greatest of their list: `Σ weight · (s − min) / (max − min)`.
     /// The last of a list gets as much as what is not in it. Where all scores are equal, each counts
-    /// as 1, or as 0 when they are 0.
+    /// as 1, or as 0 when they are 0. A list with a [`Ranking::ceiling`] is not stretched beyond it.
+    #[default]
     Minmax,
     /// Scores between the least that is possible and the greatest of their list:
     /// `Σ weight · (s − floor) / (max − floor)` (Bruch, Gai and Ingber 2023, section 4, TM2C2 without
@@ -32,12 +32,13 @@ pub struct Ranking<K> {
     items: Vec<(K, f64)>,
     weight: f64,
     floor: f64,
+    ceiling: Option<f64>,
 }
 
 impl<K> Ranking<K> {
     /// A list with weight 1 whose scores have the least possible value 0, as those of BM25 have.
     pub fn new(items: impl IntoIterator<Item = (K, f64)>) -> Self {
-        Self { items: items.into_iter().collect(), weight: 1.0, floor: 0.0 }
+        Self { items: items.into_iter().collect(), weight: 1.0, floor: 0.0, ceiling: None }
     }
 
     /// How much the list counts, 0 or more.
@@ -51,6 +52,15 @@ impl<K> Ranking<K> {
     #[must_use]
     pub fn floor(mut self, floor: f64) -> Self {
         self.floor = floor;
+        self
+    }
+
+    /// What counts as a good score: the greatest of the list counts as at least this, so that a list of
+    /// poor hits is not stretched to the same range as one of good ones. For [`Fusion::Minmax`] and
+    /// [`Fusion::Tmm`]; by default the greatest of the list.
+    #[must_use]
+    pub fn ceiling(mut self, ceiling: f64) -> Self {
+        self.ceiling = Some(ceiling);
         self
     }
 }
@@ -102,7 +112,7 @@ impl Fuser {
         for ranking in rankings {
             ranking.check()?;
             let items = ranking.distinct();
-            let shares = self.shares(&items, ranking.floor);
+            let shares = self.shares(&items, ranking.floor, ranking.ceiling);
             for ((key, _), share) in items.into_iter().zip(shares) {
                 let place = *places.entry(key).or_insert(fused.len());
                 match fused.get_mut(place) {
@@ -116,20 +126,19 @@ impl Fuser {
     }
 
     /// What each item of one list counts, before its weight.
-    fn shares<K>(&self, items: &[(&K, f64)], floor: f64) -> Vec<f64> {
-        let scores = items.iter().map(|(_, score)| *score);
+    fn shares<K>(&self, items: &[(&K, f64)], floor: f64, ceiling: Option<f64>) -> Vec<f64> {
+        let scores: Vec<f64> = items.iter().map(|(_, score)| *score).collect();
         match self.fusion {
             Fusion::Rrf => {
                 let k = f64::from(self.rrf_k);
                 (1..=items.len()).map(|rank| 1.0 / (k + rank as f64)).collect()
             }
-            Fusion::Minmax => min_max(&scores.collect::<Vec<_>>()),
+            Fusion::Minmax => min_max_below(&scores, ceiling),
             Fusion::Tmm => {
-                let most = scores.clone().fold(f64::NEG_INFINITY, f64::max);
-                let range = most - floor;
-                scores
-                    .map(|score| if range > 0.0 { ((score - floor) / range).max(0.0) } else { 0.0 })
-                    .collect()
+                let range = greatest(&scores, ceiling) - floor;
+                let share =
+                    |score| if range > 0.0 { f64::max((score - floor) / range, 0.0) } else { 0.0 };
+                scores.into_iter().map(share).collect()
             }
         }
     }
@@ -137,16 +146,37 @@ impl Fuser {
 
 /// Scores between the least and the greatest of them; equal ones become 1, or 0 when they are 0.
 pub(crate) fn min_max(scores: &[f64]) -> Vec<f64> {
-    let least = scores.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let range = most - least;
-    let equal = if most == 0.0 { 0.0 } else { 1.0 };
-    scores.iter().map(|score| if range > 0.0 { (score - least) / range } else { equal }).collect()
+    min_max_below(scores, None)
+}
+
+/// The same where the greatest counts as at least the ceiling; equal ones become their share of it.
+fn min_max_below(scores: &[f64], ceiling: Option<f64>) -> Vec<f64> {
+    let (least, own) = (least(scores), greatest(scores, None));
+    let most = greatest(scores, ceiling);
+    if own > least {
+        return scores.iter().map(|score| (score - least) / (most - least)).collect();
+    }
+    let equal = match ceiling {
+        _ if own == 0.0 => 0.0,
+        Some(_) if most > 0.0 => (own / most).max(0.0),
+        _ => 1.0,
+    };
+    vec![equal; scores.len()]
+}
+
+fn least(scores: &[f64]) -> f64 {
+    scores.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// The greatest of the scores and the ceiling.
+fn greatest(scores: &[f64], ceiling: Option<f64>) -> f64 {
+    scores.iter().copied().chain(ceiling).fold(f64::NEG_INFINITY, f64::max)
 }
 
 impl<K: Eq + Hash> Ranking<K> {
     fn check(&self) -> Result<()> {
-        let scores = self.items.iter().map(|(_, score)| *score).chain([self.floor]);
+        let scores =
+            self.items.iter().map(|(_, score)| *score).chain([self.floor]).chain(self.ceiling);
         let wrong = if !self.weight.is_finite() || self.weight < 0.0 {
             format!("the weight {} is not 0 or more", self.weight)
         } else if let Some(score) = { scores }.find(|score| !score.is_finite()) {
@@ -227,6 +257,27 @@ mod tests {
         }
         let middle = min_max(&[8.3, 2.1, 0.4])[1];
         assert!((middle - 0.215190).abs() < 1e-6, "{middle}");
+    }
+
+    #[test]
+    fn a_list_of_poor_hits_is_not_stretched_beyond_what_a_good_one_scores() {
+        let cases: [(&[f64], f64, &[f64]); 7] = [
+            (&[4.0, 2.0], 10.0, &[0.25, 0.0]),
+            (&[20.0, 10.0], 10.0, &[1.0, 0.0]),
+            (&[4.0], 10.0, &[0.4]),
+            (&[40.0], 10.0, &[1.0]),
+            (&[0.0], 10.0, &[0.0]),
+            (&[], 10.0, &[]),
+            (&[-2.0], -1.0, &[1.0]),
+        ];
+        for (scores, ceiling, expected) in cases {
+            assert_eq!(min_max_below(scores, Some(ceiling)), expected, "{scores:?}");
+        }
+        let poor = [Ranking::new([("a", 4.0), ("b", 2.0)]).ceiling(10.0)];
+        same(&Fuser::new(Fusion::Minmax).fuse(&poor).unwrap(), &[("a", 0.25), ("b", 0.0)]);
+        same(&Fuser::new(Fusion::Tmm).fuse(&poor).unwrap(), &[("a", 0.4), ("b", 0.2)]);
+        let endless = [Ranking::new([("a", 4.0)]).ceiling(f64::INFINITY)];
+        assert!(Fuser::new(Fusion::Minmax).fuse(&endless).is_err());
     }
 
     /// RK-38

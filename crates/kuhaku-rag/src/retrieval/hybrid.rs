@@ -1,10 +1,10 @@
 //! Finding chunks by words and by vectors.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use kuhaku_core::{ChunkId, ErrorKind as CoreErrorKind};
-use kuhaku_index::{ChunkReader, Vector};
+use kuhaku_index::{ChunkReader, DenseHit, SparseHit, Vector};
 
 use crate::error::{Adopt as _, ErrorKind, Result};
 use crate::retrieval::dense::DenseRetriever;
@@ -16,6 +16,10 @@ use crate::retrieve::{Retrieval, RetrievalRequest, Retriever, Signals, read};
 const LEAST_COSINE: f64 = -1.0;
 
 /// Finds chunks by words and by vectors, and fuses the two rankings.
+///
+/// What words alone have found is measured by its vector as well before the two are fused, and the
+/// words of a question that say little count little: their scores are compared with what one rare word
+/// scores ([`Ranking::ceiling`]). docs/hybrid.md has the numbers.
 ///
 /// When the question cannot be embedded, words alone decide, and [`Retrieval::skipped`] says why:
 /// `dense` with `embedder_failed`, `embedder_timed_out` or `no_vectors`.
@@ -72,41 +76,45 @@ impl Retriever for HybridRetriever {
         let depth = self.depth.max(request.limit);
         let dense = self.dense.search(request, vector.clone(), depth).await?;
         let sparse = self.sparse.search(request, depth).await?;
+        let near = measured(request.reader.as_ref(), &vector, dense, &sparse).await?;
         let (dense_weight, sparse_weight) = self.weights;
+        let good = self.sparse.good_score(request.reader.as_ref());
         let mut fused = self.fuser.fuse(&[
-            Ranking::new(dense.iter().map(|hit| (&hit.id, hit.cosine)))
+            Ranking::new(near.iter().map(|hit| (&hit.id, hit.cosine)))
                 .weight(dense_weight)
                 .floor(LEAST_COSINE),
-            Ranking::new(sparse.iter().map(|hit| (&hit.id, hit.bm25))).weight(sparse_weight),
+            Ranking::new(sparse.iter().map(|hit| (&hit.id, hit.bm25)))
+                .weight(sparse_weight)
+                .ceiling(good),
         ])?;
         fused.truncate(request.limit);
-        let cosines: HashMap<_, _> = dense.iter().map(|hit| (&hit.id, hit.cosine)).collect();
+        let cosines: HashMap<_, _> = near.iter().map(|hit| (&hit.id, hit.cosine)).collect();
         let bm25: HashMap<_, _> = sparse.iter().map(|hit| (&hit.id, hit.bm25)).collect();
         let signals = |(id, score): (&ChunkId, f64)| {
             let (cosine, bm25) = (cosines.get(id).copied(), bm25.get(id).copied());
             (id.clone(), Signals { bm25, cosine, score: Some(score) })
         };
-        let mut found: Vec<_> = fused.into_iter().map(signals).collect();
-        add_cosines(request.reader.as_ref(), &vector, &mut found).await?;
+        let found = fused.into_iter().map(signals).collect();
         Ok(Retrieval::new(read(request.reader.as_ref(), found).await?))
     }
 }
 
-/// Measures the cosine of what was found by words alone, if it has a vector.
-async fn add_cosines(
+/// The nearest chunks, and those that words alone have found as far as they have vectors; by their
+/// cosines, equal ones by id.
+async fn measured(
     reader: &dyn ChunkReader,
     query: &Vector,
-    found: &mut [(ChunkId, Signals)],
-) -> Result<()> {
-    let without: Vec<&mut (ChunkId, Signals)> =
-        found.iter_mut().filter(|(_, signals)| signals.cosine.is_none()).collect();
-    if without.is_empty() {
-        return Ok(());
-    }
-    let ids: Vec<ChunkId> = without.iter().map(|(id, _)| id.clone()).collect();
+    mut near: Vec<DenseHit>,
+    sparse: &[SparseHit],
+) -> Result<Vec<DenseHit>> {
+    let known: HashSet<&ChunkId> = near.iter().map(|hit| &hit.id).collect();
+    let by_words = sparse.iter().map(|hit| &hit.id).filter(|id| !known.contains(id));
+    let ids: Vec<ChunkId> = by_words.cloned().collect();
     let vectors = reader.vectors(&ids).await.adopt()?;
-    for ((_, signals), vector) in without.into_iter().zip(vectors) {
-        signals.cosine = vector.and_then(|vector| query.cosine(&vector));
-    }
-    Ok(())
+    let cosine = |vector: Option<Vector>| vector.and_then(|vector| query.cosine(&vector));
+    let cosines = vectors.into_iter().map(cosine);
+    let measured = ids.into_iter().zip(cosines);
+    near.extend(measured.filter_map(|(id, cosine)| Some(DenseHit::new(id, cosine?))));
+    near.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then_with(|| a.id.cmp(&b.id)));
+    Ok(near)
 }

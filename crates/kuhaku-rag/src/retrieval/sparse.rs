@@ -1,7 +1,7 @@
 //! Finding chunks by their words.
 
 use async_trait::async_trait;
-use kuhaku_index::{Bm25, SparseHit, SparseQuery};
+use kuhaku_index::{Bm25, ChunkReader, SparseHit, SparseQuery, inverse_document_frequency};
 
 use crate::error::{Adopt as _, Result};
 use crate::retrieve::{Retrieval, RetrievalRequest, Retriever, Signals, read};
@@ -16,6 +16,12 @@ impl SparseRetriever {
     /// A retriever with these parameters.
     pub fn new(bm25: Bm25) -> Self {
         Self { bm25 }
+    }
+
+    /// The most that one word in the text can score which a single visible chunk holds: what makes a
+    /// good score, whatever the question. A function of the visible set alone (R4).
+    pub(crate) fn good_score(&self, reader: &dyn ChunkReader) -> f64 {
+        (self.bm25.k1 + 1.0) * inverse_document_frequency(reader.visible_chunks(), 1)
     }
 
     /// The best chunks by words, yet to be read.
