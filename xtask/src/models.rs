@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cargo;
-use crate::error::{Result, cannot};
+use crate::error::{Error, Result, cannot};
 use crate::parity;
 
 /// Names the folder with the models.
@@ -24,13 +24,14 @@ const TARGETS: [&str; 3] = ["ort", "e5", "minilm"];
 const LIBRARY: &str = "onnxruntime/libonnxruntime.so";
 
 /// The suites, by the beginning of their files' paths.
-const SUITES: &str = "crates/kuhaku-onnx/tests/models";
+const SUITES: [&str; 2] = ["crates/kuhaku-onnx/tests/models", "crates/kuhaku/tests/models"];
 
 /// Begins the names of tests that measure for minutes; the short form leaves them out.
 const MEASURED: &str = "measured_";
 
-/// The package with the suites.
+/// The package with the suites of single models, and the one that puts them to use.
 const PACKAGE: &str = "kuhaku-onnx";
+const FACADE: &str = "kuhaku";
 
 /// The folder of the test models, whether or not it is there: the one that the environment names,
 /// else the ignored one in the repository.
@@ -40,21 +41,22 @@ pub(crate) fn folder(root: &Path) -> PathBuf {
 
 /// Runs the suites on the models; without models, says what did not run.
 pub(crate) fn run(root: &Path, short: bool) -> Result<()> {
-    let Some(models) = found_or_made(root)? else {
-        println!(
-            "skipped: {FOLDER} and {MAKER} are not set, and there is no {MAKER_BESIDE}. \
-             These tests did not run:"
-        );
-        for test in tests(root)? {
-            println!("  {test}");
+    let models = match found_or_made(root) {
+        Ok(Some(models)) => models,
+        Ok(None) => {
+            let why = format!("{FOLDER} and {MAKER} are not set, and there is no {MAKER_BESIDE}");
+            return skip(root, &why);
         }
-        return Ok(());
+        // The short form is a gate: the script needs a network, and the gates do not.
+        Err(Failed::Maker(error)) if short => return skip(root, &error.to_string()),
+        Err(Failed::Maker(error) | Failed::Folder(error)) => return Err(error),
     };
     let models = models.display().to_string();
     let on = |arguments: &[&str]| cargo::run_with(root, arguments, [(FOLDER, models.as_str())]);
     // One at a time: a model takes all cores, and some tests look at the time of the process.
     let tests = ["test", "--package", PACKAGE, "--all-features", "--", "--test-threads=1"];
     on(&[tests.as_slice(), &["--skip", MEASURED]].concat())?;
+    on(&["test", "--package", FACADE, "--features", "dense", "--test", "models*"])?;
     if short {
         println!("skipped: what measures, the tests named {MEASURED}…: run `cargo xtask models`");
         return Ok(());
@@ -64,11 +66,28 @@ pub(crate) fn run(root: &Path, short: bool) -> Result<()> {
     on(&[release.as_slice(), &["--", MEASURED, "--nocapture", "--test-threads=1"]].concat())
 }
 
+/// Says which tests did not run, and why.
+fn skip(root: &Path, why: &str) -> Result<()> {
+    println!("skipped: {why}. These tests did not run:");
+    for test in tests(root)? {
+        println!("  {test}");
+    }
+    Ok(())
+}
+
+/// Why there are no models where there should be some.
+enum Failed {
+    /// The folder that is named is not one of models.
+    Folder(Error),
+    /// The script did not make them.
+    Maker(Error),
+}
+
 /// The folder with the models, made when there is a script for it.
-fn found_or_made(root: &Path) -> Result<Option<PathBuf>> {
+fn found_or_made(root: &Path) -> std::result::Result<Option<PathBuf>, Failed> {
     let folder = folder(root);
     if env::var_os(FOLDER).is_some() {
-        return check(&folder).map(|()| Some(folder));
+        return check(&folder).map(|()| Some(folder)).map_err(Failed::Folder);
     }
     let Some(maker) = maker(root) else { return Ok(None) };
     eprintln!("  {} --out {} {}", maker.display(), folder.display(), TARGETS.join(" "));
@@ -78,9 +97,10 @@ fn found_or_made(root: &Path) -> Result<Option<PathBuf>> {
         .arg(&folder)
         .args(TARGETS)
         .status()
-        .map_err(|error| cannot("make the test models", error))?;
+        .map_err(|error| Failed::Maker(cannot("make the test models", error)))?;
     if !status.success() {
-        return Err(cannot("make the test models", format!("{} ended: {status}", maker.display())));
+        let wrong = format!("{} ended: {status}", maker.display());
+        return Err(Failed::Maker(cannot("make the test models", wrong)));
     }
     Ok(Some(folder))
 }
@@ -108,7 +128,8 @@ fn maker(root: &Path) -> Option<PathBuf> {
 /// The tests that need models, by path.
 fn tests(root: &Path) -> Result<Vec<String>> {
     let claims = parity::claims(root)?;
-    let needed = claims.iter().filter(|claim| claim.file().starts_with(SUITES));
+    let of_suite = |file: &str| SUITES.iter().any(|suite| file.starts_with(suite));
+    let needed = claims.iter().filter(|claim| of_suite(claim.file()));
     Ok(needed.map(|claim| claim.test.to_string()).collect())
 }
 
@@ -123,9 +144,12 @@ mod tests {
         let tree = Tree::new(&[
             ("crates/kuhaku-onnx/tests/models_b.rs", test),
             ("crates/kuhaku-onnx/tests/models_a.rs", test),
+            ("crates/kuhaku/tests/models_c.rs", test),
             ("crates/kuhaku-onnx/tests/tiny.rs", test),
         ]);
-        let named = ["a", "b"].map(|file| format!("{SUITES}_{file}.rs::claims"));
+        let named =
+            ["kuhaku-onnx/tests/models_a", "kuhaku-onnx/tests/models_b", "kuhaku/tests/models_c"];
+        let named = named.map(|file| format!("crates/{file}.rs::claims"));
         assert_eq!(tests(tree.root()).unwrap(), named);
     }
 
