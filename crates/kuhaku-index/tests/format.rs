@@ -111,7 +111,7 @@ async fn a_newer_format_is_refused_by_all_and_left_alone() {
     assert_eq!(fs::read(folder.path().join("index.sqlite3")).unwrap(), before);
 }
 
-/// No panic, no fresh index over what is there, and what is left of it stays as it is.
+/// RK-51: no panic, no fresh index over what is there, and what is left of it stays as it is.
 #[tokio::test]
 async fn files_that_are_no_whole_index_are_errors_for_all_who_open_them() {
     let cut = |bytes: &[u8], at: usize| bytes[..at].to_vec();

@@ -115,7 +115,7 @@ async fn filters_act_before_the_ranking() {
     }
 }
 
-/// W-51
+/// RK-51, W-51
 #[tokio::test]
 async fn vectors_of_another_dimension_or_without_an_embedder_are_refused_with_a_next_step() {
     let folder = tempfile::tempdir().unwrap();

@@ -239,6 +239,36 @@ async fn vectors_that_are_asked_for_are_not_replaced_by_words() {
     assert!(error.next_step().is_some(), "{error}");
 }
 
+/// RK-60: what is stored says what it is; how it is searched is a setting, and search by words needs no
+/// model.
+#[tokio::test]
+async fn an_index_that_is_opened_again_is_whole_and_searched_as_the_settings_say() {
+    let server = EmbeddingServer::start(16).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    let rag = builder(&place, &sources(&server, &[OLLAMA])).0.open().await.unwrap();
+    add(&rag, "dog.md", "Dogs like long walks.").await;
+    add(&rag, "cat.md", "Cats sleep all day.").await;
+    rag.close().await;
+    let asked = server.requests().len();
+
+    let words = [OLLAMA, ("KUHAKU_RAG__RETRIEVAL", "bm25"), ("KUHAKU_RAG__TOP_K", "1")];
+    let rag = builder(&place, &sources(&server, &words)).0.open().await.unwrap();
+    assert_eq!(totals(&rag).await, (2, 2));
+    let found = search(&rag, "dog walk").await;
+    assert_eq!(found.hits.len(), 1);
+    assert!(found.hits[0].text.contains("Dogs") && found.hits[0].retrieved.cosine.is_none());
+    assert_eq!(server.requests().len(), asked, "no model is asked");
+    rag.close().await;
+
+    let vectors = [OLLAMA, ("KUHAKU_RAG__RETRIEVAL", "dense"), ("KUHAKU_RAG__TOP_K", "1")];
+    let rag = builder(&place, &sources(&server, &vectors)).0.open().await.unwrap();
+    let found = search(&rag, "Dogs walks").await;
+    assert!(found.hits[0].text.contains("Dogs") && found.hits[0].retrieved.bm25.is_none());
+    assert_eq!(server.requests().len(), asked + 1);
+    rag.close().await;
+}
+
 /// FAC-02
 #[test]
 fn an_unknown_way_or_provider_is_refused_with_the_names_that_there_are() {

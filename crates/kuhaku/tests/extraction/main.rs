@@ -77,7 +77,7 @@ fn the_program_of_the_guide() {
     }
 }
 
-/// EXT-01, against a server that answers as Ollama does.
+/// EXT-01, FAC-08, against a server that answers as Ollama does.
 #[test]
 fn the_tea_order_of_the_guide_runs_word_for_word_and_prints_what_it_says() {
     assert!(GUIDE.contains(PROGRAM), "the guide shows another program");
