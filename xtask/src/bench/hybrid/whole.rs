@@ -1,5 +1,5 @@
-//! A stage that the product does not have yet: each candidate is measured by every vector, and a
-//! ranking by words that says little counts little. Built from public parts, with one model or more.
+//! What `HybridRetriever` does, from public parts and with the vectors of one model or more: each candidate
+//! is measured by every vector, and a ranking by words that says little counts little.
 
 use std::collections::HashMap;
 
