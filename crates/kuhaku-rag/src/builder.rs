@@ -158,7 +158,8 @@ impl RagEngineBuilder {
             Some(retriever) => retriever,
             None => retriever(&self.settings, self.embedder, &self.runtime)?,
         };
-        let retriever = behind(retriever, &self.settings, self.reranker, self.classifier)?;
+        let (reranker, classifier) = (self.reranker, self.classifier);
+        let retriever = behind(retriever, &self.settings, reranker, classifier, &self.runtime)?;
         Ok(RagEngine {
             index: self.index,
             retriever,

@@ -32,6 +32,16 @@ pub(crate) fn retrieve(runtime: &Runtime) -> Stage {
     stage!(runtime, "retrieve", kuhaku.hits = Empty, kuhaku.held_back = Empty)
 }
 
+/// Has a model make the vector of the question.
+pub(crate) fn embed(runtime: &Runtime) -> Stage {
+    stage!(runtime, "embed")
+}
+
+/// Has a model judge the best chunks again.
+pub(crate) fn rerank(runtime: &Runtime) -> Stage {
+    stage!(runtime, "rerank")
+}
+
 /// Has a model write the answer.
 pub(crate) fn generate(runtime: &Runtime) -> Stage {
     stage!(runtime, "generate")

@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use kuhaku_core::{ChatResponse, Error, ErrorKind, MetricsSink, Runtime};
-use kuhaku_rag::{AskRequest, RagEngineBuilder, Retrieval, RetrievalRequest, Retriever};
-use kuhaku_testkit::ScriptedLlm;
+use kuhaku_rag::{
+    AskRequest, RagEngineBuilder, RagSettings, Retrieval, RetrievalRequest, Retriever,
+};
+use kuhaku_testkit::{OverlapReranker, ScriptedLlm, WordEmbedder};
 use support::{Base, anonymous, with_roles};
 
 const QUESTION: &str = "How many days of annual leave?";
@@ -134,4 +136,29 @@ async fn stages_are_timed_when_they_succeed_fail_or_are_given_up() {
     ];
     assert_eq!(told.of("kuhaku_stage_duration_seconds"), expected);
     assert_eq!(told.of("rag_requests_total"), ["ok 1", "error 1", "cancelled 1"]);
+}
+
+/// OBS-03: the models of retrieval.
+#[tokio::test]
+async fn the_embedder_and_the_reranker_are_stages_of_their_own() {
+    let embedder = Arc::new(WordEmbedder::new(32));
+    let base = Base::embedding(RagSettings::default(), embedder.clone());
+    base.add("leave.md", "Everybody has 25 days of annual leave per year.", &[]).await;
+    let told = Told::default();
+    let runtime = Runtime::builder().metrics(told.clone()).build();
+    let engine = base.engine().runtime(runtime);
+    let request = anonymous(QUESTION);
+    for reranker in [OverlapReranker::new(), OverlapReranker::failing()] {
+        let engine = engine.clone().reranker(Arc::new(reranker)).build().unwrap();
+        engine.search(&request).await.unwrap();
+    }
+    embedder.fail_on(QUESTION, ErrorKind::Unavailable);
+    engine.build().unwrap().search(&request).await.unwrap();
+    let found = told.of("kuhaku_stage_duration_seconds");
+    let models = ["embed", "rerank"];
+    let found: Vec<&String> =
+        found.iter().filter(|it| models.iter().any(|model| it.starts_with(model))).collect();
+    let expected =
+        ["embed ok", "rerank ok", "embed ok", "rerank reranker_failed", "embed core.unavailable"];
+    assert_eq!(found, expected);
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kuhaku_core::{Embedder, ErrorKind as CoreErrorKind};
+use kuhaku_core::{Embedder, ErrorKind as CoreErrorKind, Runtime};
 use kuhaku_index::{ChunkReader, DenseHit, DenseQuery, ErrorKind as IndexErrorKind, Vector};
 
 use crate::error::{Adopt as _, Error, ErrorKind, Result};
 use crate::limit::before;
+use crate::observed;
 use crate::retrieve::{Retrieval, RetrievalRequest, Retriever, Signals, read};
 
 /// How long the vector of a question may take, unless set.
@@ -19,12 +20,19 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct DenseRetriever {
     embedder: Arc<dyn Embedder>,
     timeout: Duration,
+    runtime: Option<Runtime>,
 }
 
 impl DenseRetriever {
     /// A retriever with the embedder of the index. The vector of a question may take 10 seconds.
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
-        Self { embedder, timeout: TIMEOUT }
+        Self { embedder, timeout: TIMEOUT, runtime: None }
+    }
+
+    /// Tells of each vector that is made, as a stage.
+    pub(crate) fn observed(mut self, runtime: &Runtime) -> Self {
+        self.runtime = Some(runtime.clone());
+        self
     }
 
     /// How long the vector of a question may take.
@@ -60,6 +68,13 @@ impl DenseRetriever {
     /// # Errors
     /// Those of the embedder; `core.timed_out` when it takes too long.
     pub(crate) async fn embed(&self, request: &RetrievalRequest) -> Result<Vector> {
+        match &self.runtime {
+            Some(runtime) => observed::embed(runtime).run(self.embed_within(request)).await,
+            None => self.embed_within(request).await,
+        }
+    }
+
+    async fn embed_within(&self, request: &RetrievalRequest) -> Result<Vector> {
         let embedding = async { self.embedder.embed_query(&request.query).await.adopt() };
         let numbers =
             before(request.deadline, self.timeout, embedding).await.unwrap_or_else(|| {

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kuhaku_core::{ErrorKind as CoreErrorKind, Reranker};
+use kuhaku_core::{ErrorKind as CoreErrorKind, Reranker, Runtime};
+use tracing::Instrument as _;
 
 use crate::error::{Result, invalid_input};
 use crate::limit::before;
+use crate::observed;
 use crate::retrieval::fusion::min_max;
 use crate::retrieve::{Hit, Retrieval, RetrievalRequest, Retriever, passage};
 
@@ -25,12 +27,26 @@ pub struct RerankRetriever {
     depth: usize,
     alpha: f64,
     timeout: Duration,
+    runtime: Option<Runtime>,
 }
 
 impl RerankRetriever {
     /// Judges as many hits as are asked for. The reranker may take 10 seconds.
     pub fn new(base: impl Retriever + 'static, reranker: Arc<dyn Reranker>) -> Self {
-        Self { base: Arc::new(base), reranker, depth: 0, alpha: 1.0, timeout: TIMEOUT }
+        Self {
+            base: Arc::new(base),
+            reranker,
+            depth: 0,
+            alpha: 1.0,
+            timeout: TIMEOUT,
+            runtime: None,
+        }
+    }
+
+    /// Tells of each judgement, as a stage.
+    pub(crate) fn observed(mut self, runtime: &Runtime) -> Self {
+        self.runtime = Some(runtime.clone());
+        self
     }
 
     /// How many hits are judged, at least; never fewer than are asked for.
@@ -82,6 +98,21 @@ impl RerankRetriever {
         }
     }
 
+    async fn judge_observed(
+        &self,
+        request: &RetrievalRequest,
+        hits: &[Hit],
+    ) -> Result<Vec<f64>, &'static str> {
+        let Some(runtime) = &self.runtime else { return self.judge(request, hits).await };
+        let stage = observed::rerank(runtime);
+        let judged = self.judge(request, hits).instrument(stage.span().clone()).await;
+        match &judged {
+            Ok(_) => stage.end(),
+            Err(reason) => stage.fail(reason),
+        }
+        judged
+    }
+
     /// What the hits are ordered by now.
     fn blend(&self, hits: &[Hit], judged: &[f64]) -> Vec<f64> {
         if self.alpha == 1.0 {
@@ -109,7 +140,7 @@ impl Retriever for RerankRetriever {
         if found.hits.is_empty() {
             return Ok(found);
         }
-        match self.judge(request, &found.hits).await {
+        match self.judge_observed(request, &found.hits).await {
             Ok(judged) => {
                 let scores = self.blend(&found.hits, &judged);
                 for ((hit, judged), score) in found.hits.iter_mut().zip(judged).zip(scores) {

@@ -33,7 +33,8 @@ pub(crate) fn retriever(
         };
     };
     let timeout = Duration::try_from_secs_f64(settings.embedding_timeout_seconds);
-    let dense = DenseRetriever::new(embedder).timeout(timeout.unwrap_or(Duration::MAX));
+    let dense =
+        DenseRetriever::new(embedder).timeout(timeout.unwrap_or(Duration::MAX)).observed(runtime);
     let hybrid = HybridRetriever::new(dense.clone(), sparse.clone(), settings.fuser())
         .weights(settings.dense_weight, settings.sparse_weight)
         .depth(settings.fetch_k);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kuhaku_core::{Probability, Reranker, TextClassifier};
+use kuhaku_core::{Probability, Reranker, Runtime, TextClassifier};
 
 use crate::error::{Adopt as _, Result};
 use crate::retrieval::diverse::DiverseRetriever;
@@ -20,6 +20,7 @@ pub(crate) fn behind(
     settings: &RagSettings,
     reranker: Option<Arc<dyn Reranker>>,
     classifier: Option<Arc<dyn TextClassifier>>,
+    runtime: &Runtime,
 ) -> Result<Arc<dyn Retriever>> {
     let depth = settings.rerank_candidates;
     if let Some(reranker) = reranker {
@@ -27,6 +28,7 @@ pub(crate) fn behind(
         let stage = RerankRetriever::new(retriever, reranker)
             .depth(depth)
             .timeout(timeout.unwrap_or(Duration::MAX))
+            .observed(runtime)
             .alpha(settings.rerank_alpha)?;
         retriever = Arc::new(stage);
     }
