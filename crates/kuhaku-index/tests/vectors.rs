@@ -294,6 +294,14 @@ async fn vectors_that_are_none_are_found_and_left_out_by_repair_and_nothing_else
             "document a, chunk 1",
             1,
         ),
+        // The vector of another text.
+        (
+            "UPDATE vectors SET vector = (SELECT vector FROM vectors WHERE chunk = 1) \
+             WHERE chunk = 3",
+            FindingKind::Vector,
+            "document b, chunk 0",
+            1,
+        ),
         // Not of length 1.
         (
             "UPDATE vectors SET vector = x'000000400000004000000040' WHERE chunk = 3",

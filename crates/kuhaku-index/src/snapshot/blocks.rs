@@ -15,7 +15,7 @@ pub(crate) const BLOCK: usize = 1 << 18;
 /// Four lanes, so that the multiplications of neighbours overlap. Each step can be undone, so that a
 /// change of eight bytes always shows; other changes stay hidden once in 2^64 times. Not against
 /// forgery: who may write here may write the database.
-fn checksum(place: u64, bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(place: u64, bytes: &[u8]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let step = |lane: u64, word: u64| (lane ^ word).wrapping_mul(ODD).rotate_left(29);
     let mut lanes = [place, !place, place.wrapping_mul(3), bytes.len() as u64];

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::fingerprint::Fingerprint;
 use crate::inverted::Generation;
 
-pub(crate) use blocks::{Reader, Writer};
+pub(crate) use blocks::{Reader, Writer, checksum};
 pub(crate) use draft::Draft;
 #[cfg(test)]
 pub(crate) use pace::Disk;

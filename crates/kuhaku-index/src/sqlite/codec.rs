@@ -1,10 +1,15 @@
-//! Stored forms: the terms of a chunk as bytes, lists of words as JSON.
+//! Stored forms: the terms and the vector of a chunk as bytes, lists of words as JSON.
 //!
 //! Terms are spelled out per chunk, so that removing a chunk removes its words (D20).
 
 use kuhaku_core::AccessTags;
 
 use crate::inverted::{ChunkTerms, Draft, Frequencies, Lengths};
+use crate::snapshot::checksum;
+use crate::vector::Vector;
+
+/// Bytes of the checksum behind a vector.
+const SUM: usize = size_of::<u64>();
 
 fn push_number(bytes: &mut Vec<u8>, mut number: u32) {
     // LEB128: seven bits a byte, lowest first.
@@ -71,6 +76,27 @@ pub(super) fn decode_terms(draft: &mut Draft, mut bytes: &[u8]) -> Option<ChunkT
     Some(ChunkTerms { lengths, entries })
 }
 
+/// A vector, and a checksum over it and the hash of the text that it belongs to: most changed bits leave
+/// a vector of length 1, and the vector of another text is one as well.
+pub(super) fn encode_vector(vector: &Vector, text: &[u8]) -> Vec<u8> {
+    let mut bytes = vector.to_bytes();
+    bytes.extend(vector_sum(&bytes, text));
+    bytes
+}
+
+/// None when it is no vector of this dimension and of this text, to the last bit.
+pub(super) fn decode_vector(bytes: &[u8], text: &[u8], dimension: usize) -> Option<Vector> {
+    let (bytes, sum) = bytes.split_last_chunk::<SUM>()?;
+    if vector_sum(bytes, text) != *sum {
+        return None;
+    }
+    Vector::from_bytes(bytes, dimension)
+}
+
+fn vector_sum(bytes: &[u8], text: &[u8]) -> [u8; SUM] {
+    checksum(checksum(0, text), bytes).to_le_bytes()
+}
+
 /// A list of words as JSON.
 pub(super) fn encode_words<'a>(words: impl Iterator<Item = &'a str>) -> String {
     serde_json::Value::from_iter(words).to_string()
@@ -115,6 +141,23 @@ mod tests {
         #[test]
         fn any_bytes_decode_or_do_not(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
             let _ = decode_terms(&mut Draft::default(), &bytes);
+            prop_assert_eq!(decode_vector(&bytes, b"text", bytes.len() / 4), None);
+        }
+
+        #[test]
+        fn a_vector_comes_back_with_its_text_and_to_the_last_bit_or_not_at_all(
+            numbers in prop::collection::vec(0.1_f32..9.0, 1..40),
+            place in any::<prop::sample::Index>(),
+            bit in 0_u8..8,
+        ) {
+            let vector = Vector::new(numbers).unwrap();
+            let dimension = vector.dimension();
+            let mut bytes = encode_vector(&vector, b"text");
+            prop_assert_eq!(decode_vector(&bytes, b"text", dimension), Some(vector));
+            prop_assert_eq!(decode_vector(&bytes, b"other", dimension), None);
+            let changed = place.index(bytes.len());
+            bytes[changed] ^= 1 << bit;
+            prop_assert_eq!(decode_vector(&bytes, b"text", dimension), None);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sqlx::SqliteConnection;
 
-use super::codec::{encode_terms, encode_words};
+use super::codec::{decode_vector, encode_terms, encode_words};
 use super::failure::{is_damage, storage};
 use super::finding::{Finding, FindingKind, place};
 use super::record::record_at;
@@ -17,7 +17,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::identity::IdKey;
 use crate::inverted::Drafter;
-use crate::vector::Vector;
 
 const TRIED: &str = "examine the index";
 
@@ -137,7 +136,7 @@ pub(super) async fn examine(
         match undamaged(vectors::stored(connection, row).await)? {
             Some(stored) => {
                 for (ordinal, hash, bytes) in stored {
-                    let vector = Vector::from_bytes(&bytes, *dimension);
+                    let vector = decode_vector(&bytes, &hash, *dimension);
                     let place = ordinal as usize;
                     let text = record.chunks.get(place).map(|c| record.embedded_text(c, key));
                     match (vector, text.is_some_and(|text| text.as_bytes().as_slice() == hash)) {

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use kuhaku_core::{AccessTags, Date, DocumentId};
 use sqlx::SqliteConnection;
 
-use super::codec::{decode_tags, decode_terms};
+use super::codec::{decode_tags, decode_terms, decode_vector};
 use super::failure::{corrupt, storage};
 use crate::document::Validity;
 use crate::error::{Error, Result};
 use crate::identity::ContentHash;
 use crate::inverted::{Body, Document, Draft};
-use crate::vector::Vector;
 
 const WRITING: &str = "write to the index";
 const READING: &str = "read the index";
@@ -154,8 +153,8 @@ pub(super) async fn retired(connection: &mut SqliteConnection) -> Result<Vec<(i6
 type DocumentRow =
     (i64, String, Vec<u8>, String, String, bool, Option<String>, Option<String>, bool, i64);
 
-/// Document, ordinal, terms, and vector.
-type ChunkRow = (i64, u32, Vec<u8>, Option<Vec<u8>>);
+/// Document, ordinal, terms, and the hash of what was embedded with the vector.
+type ChunkRow = (i64, u32, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// Documents read and decoded at once, between which other tasks get their turn.
 const PAGE: i64 = 128;
@@ -205,7 +204,7 @@ pub(super) async fn load_with(
         .await
         .map_err(read)?;
         let chunks: Vec<ChunkRow> = sqlx::query_as(
-            "SELECT c.document, c.ordinal, c.terms, v.vector FROM chunks c \
+            "SELECT c.document, c.ordinal, c.terms, v.text, v.vector FROM chunks c \
              LEFT JOIN vectors v ON v.chunk = c.row WHERE c.document BETWEEN ? AND ? \
              AND c.row NOT IN (SELECT chunk FROM quarantine) ORDER BY c.document, c.ordinal",
         )
@@ -224,11 +223,13 @@ pub(super) async fn load_with(
             draft_document(draft, document, entries, tags)
                 .ok_or_else(|| corrupt(READING, "the row of a document is unreadable"))?;
             while chunks.next_if(|(of, ..)| *of < row).is_some() {}
-            while let Some((_, ordinal, terms, vector)) = chunks.next_if(|(of, ..)| *of == row) {
+            while let Some((_, ordinal, terms, text, vector)) =
+                chunks.next_if(|(of, ..)| *of == row)
+            {
                 let terms = decode_terms(draft, &terms)
                     .ok_or_else(|| corrupt(READING, "the terms of a chunk are unreadable"))?;
-                let vector = vector.map(|bytes| {
-                    let vector = Vector::from_bytes(&bytes, dimension);
+                let vector = text.zip(vector).map(|(text, bytes)| {
+                    let vector = decode_vector(&bytes, &text, dimension);
                     vector.ok_or_else(|| corrupt(READING, "the vector of a chunk is unreadable"))
                 });
                 draft.chunk(ordinal, terms, vector.transpose()?);

@@ -6,7 +6,7 @@ use kuhaku_core::{ChunkId, DocumentId};
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
 use super::SqliteIndex;
-use super::codec::decode_words;
+use super::codec::{decode_vector, decode_words, encode_vector};
 use super::failure::{corrupt, storage};
 use super::insert::{Prepared, ROWS, run};
 use super::lock::WriteLock;
@@ -68,7 +68,8 @@ async fn put(
     let mut statement =
         QueryBuilder::<Sqlite>::new("INSERT OR REPLACE INTO vectors (chunk, text, vector) ");
     statement.push_values(vectors, |mut values, (chunk, text, vector)| {
-        values.push_bind(*chunk).push_bind(text.as_bytes().as_slice()).push_bind(vector.to_bytes());
+        let text = text.as_bytes().as_slice();
+        values.push_bind(*chunk).push_bind(text).push_bind(encode_vector(vector, text));
     });
     run(connection, statement).await
 }
@@ -111,8 +112,8 @@ impl SqliteIndex {
     ) -> Result<Option<DocumentRecord>> {
         let Some(mut record) = record_at(&mut *connection, row).await? else { return Ok(None) };
         let dimension = self.live.generation().space.as_ref().map_or(0, |space| space.dimension);
-        for (ordinal, _, bytes) in stored(connection, row).await.map_err(read)? {
-            let vector = Vector::from_bytes(&bytes, dimension).ok_or_else(unreadable)?;
+        for (ordinal, text, bytes) in stored(connection, row).await.map_err(read)? {
+            let vector = decode_vector(&bytes, &text, dimension).ok_or_else(unreadable)?;
             if let Some(chunk) = record.chunks.get_mut(ordinal as usize) {
                 chunk.vector = Some(vector);
             }
@@ -261,7 +262,8 @@ impl SqliteIndex {
             .fetch_optional(&mut *connection)
             .await
             .map_err(read)?;
-            let vector = bytes.map(|bytes| Vector::from_bytes(&bytes, dimension));
+            let vector =
+                bytes.map(|bytes| decode_vector(&bytes, text.as_bytes().as_slice(), dimension));
             vectors.push(vector.map(|vector| vector.ok_or_else(unreadable)).transpose()?);
         }
         Ok(vectors)
