@@ -115,6 +115,38 @@ async fn no_call_has_texts_of_two_sets_of_tags() {
     assert!(other.calls().iter().any(|call| call.len() == 2));
 }
 
+/// An embedder under the name of another: a service whose model was replaced.
+#[derive(Debug)]
+struct Renamed(WordEmbedder, String);
+
+#[async_trait::async_trait]
+impl kuhaku_core::Embedder for Renamed {
+    fn fingerprint(&self) -> &str {
+        &self.1
+    }
+
+    async fn embed_documents(&self, texts: &[&str]) -> kuhaku_core::Result<Vec<Vec<f32>>> {
+        self.0.embed_documents(texts).await
+    }
+
+    async fn embed_query(&self, text: &str) -> kuhaku_core::Result<Vec<f32>> {
+        self.0.embed_query(text).await
+    }
+}
+
+#[tokio::test]
+async fn vectors_of_another_length_under_the_same_name_replace_all_by_reembed() {
+    let base = Base::new();
+    base.text("a.txt", "one text", &[]).await.unwrap();
+    base.text("b.txt", "another text", &[]).await.unwrap();
+    let name = base.embedder.fingerprint().to_owned();
+    let other = Arc::new(Renamed(WordEmbedder::named("other", 8), name.clone()));
+    let report = base.ingestor.reembed(Some(other), &mut ()).await.unwrap();
+    assert_eq!((report.embedded, report.from, report.to), (2, Some(name.clone()), Some(name)));
+    assert_eq!(base.index.fingerprint().dimension, Some(8));
+    assert_eq!(base.totals().await, (2, 2));
+}
+
 #[tokio::test]
 async fn what_is_held_back_is_sent_nowhere_before_it_is_released() {
     let base = Base::new();

@@ -46,8 +46,8 @@ pub struct Refused {
 
 impl Ingestor {
     /// Gives the index another embedder, or none, and every chunk that is not held back a vector of
-    /// it. With the embedder that the index has, the chunks without a vector get one. Documents need
-    /// not be at hand.
+    /// it. With the embedder that the index has, the chunks without a vector get one; all do, when its
+    /// vectors have another length than before. Documents need not be at hand.
     ///
     /// Vectors are stored batch by batch: whenever it ends, also by being dropped, what was stored
     /// stays, and the next call goes on from there. Until then searches by meaning find what has a
@@ -69,10 +69,10 @@ impl Ingestor {
         };
         let embedding = Embedding { embedder, texts: self.texts_per_batch };
         let wanted = embedding.embedder.fingerprint().to_owned();
-        if report.from.as_ref() != Some(&wanted) {
-            let dimension = embedding.dimension().await?;
-            maintenance.adopt_embedder(Some((wanted.clone(), dimension))).await.adopt()?;
-        }
+        // Also under the same name: a service may have put another model behind it, whose vectors
+        // tell by their length.
+        let dimension = embedding.dimension().await?;
+        maintenance.adopt_embedder(Some((wanted.clone(), dimension))).await.adopt()?;
         report.to = Some(wanted);
         let totals = maintenance.statistics().await.adopt()?;
         let missing = totals.chunks.saturating_sub(totals.vectors);
