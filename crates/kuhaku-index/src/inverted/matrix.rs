@@ -5,6 +5,7 @@
 //! Schwarz) q x differs from t s (d c) by |q| |r| + |p| |s c| at most. What cannot be among the best by
 //! that bound is not looked at any closer; so what is found is what comparing all rows would find.
 
+use super::products::{LANES, Products};
 use crate::vector::Vector;
 
 /// What the numbers of a code reach, on both sides of 0.
@@ -122,6 +123,7 @@ fn above(number: f64) -> f32 {
 pub(super) struct Probe<'a> {
     vector: &'a Vector,
     codes: Vec<i16>,
+    products: Products,
     /// What adding to the numbers of rows adds to a product.
     excess: i32,
     scale: f64,
@@ -151,7 +153,8 @@ impl<'a> Probe<'a> {
         let slack = rest * LENGTH + rounding + 1e-9;
         let sum = codes.iter().fold(0_i32, |sum, code| sum.wrapping_add(i32::from(*code)));
         let excess = sum.wrapping_mul(MIDDLE);
-        Self { vector, codes, excess, scale, per_rest: LENGTH + rest, slack }
+        let products = Products::detect();
+        Self { vector, codes, products, excess, scale, per_rest: LENGTH + rest, slack }
     }
 
     /// The cosine of a row.
@@ -164,35 +167,21 @@ impl<'a> Probe<'a> {
     #[inline]
     pub(super) fn bound(&self, matrix: &Matrix, row: usize) -> f64 {
         let Some(Grain { scale, rest }) = matrix.grains.get(row) else { return f64::NEG_INFINITY };
-        let product = product(&self.codes, matrix.code(row)).wrapping_sub(self.excess);
+        let product = product(self.products, &self.codes, matrix.code(row));
+        let product = product.wrapping_sub(self.excess);
         f64::from(product) * self.scale * f64::from(*scale)
             + f64::from(*rest) * self.per_rest
             + self.slack
     }
 }
 
-/// Sums that run beside each other: so many that compilers multiply and add pairs at once.
-const LANES: usize = 16;
-
 /// The sum of the products of two codes, up to multiples of 2^32: what is left without the excess fits,
 /// and its order is of no matter.
 #[inline]
-fn product(query: &[i16], row: &[u8]) -> i32 {
-    let ((query, q_rest), (row, r_rest)) = (query.as_chunks(), row.as_chunks());
+fn product(products: Products, query: &[i16], row: &[u8]) -> i32 {
+    let ((query, q_rest), (row, r_rest)) = (query.as_chunks::<LANES>(), row.as_chunks::<LANES>());
     let rest = q_rest.iter().zip(r_rest).map(|(a, b)| i32::from(*a) * i32::from(*b));
-    rest.fold(product_of_whole(query, row), i32::wrapping_add)
-}
-
-/// By itself, because it stays in registers only where nothing else touches its lanes.
-#[inline(never)]
-fn product_of_whole(query: &[[i16; LANES]], row: &[[u8; LANES]]) -> i32 {
-    let mut lanes = [0_i32; LANES];
-    for (query, row) in query.iter().zip(row) {
-        for ((lane, a), b) in lanes.iter_mut().zip(query).zip(row) {
-            *lane = lane.wrapping_add(i32::from(*a) * i32::from(*b));
-        }
-    }
-    lanes.iter().fold(0, |sum, lane| sum.wrapping_add(*lane))
+    rest.fold(products.sum(query, row), i32::wrapping_add)
 }
 
 #[cfg(test)]

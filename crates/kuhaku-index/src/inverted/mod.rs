@@ -21,6 +21,7 @@ mod merge;
 mod nearest;
 mod parallel;
 mod postings;
+mod products;
 mod scoring;
 mod scratch;
 mod search;
