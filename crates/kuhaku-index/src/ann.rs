@@ -7,7 +7,7 @@
 /// see `SqliteIndex::build_graphs` and [`crate::MemoryIndex::build_graphs`]. A change to documents of a
 /// set makes its graph out of date: until the next one is built, its vectors are compared one by one, and
 /// nothing new is missed. Queries with a filter, or for more than a sixteenth of a set, compare one by
-/// one too.
+/// one too; that documents must hold on a day is no such filter for a set of which all do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ann {

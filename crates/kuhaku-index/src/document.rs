@@ -38,6 +38,19 @@ impl Validity {
         self
     }
 
+    /// When this and another hold.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        let expires = match (self.expires, other.expires) {
+            (Some(one), Some(two)) => Some(one.min(two)),
+            (one, two) => one.or(two),
+        };
+        Self {
+            effective: self.effective.max(other.effective),
+            expires,
+            obsolete: self.obsolete || other.obsolete,
+        }
+    }
+
     /// Whether the document holds on `day`.
     pub fn holds_on(&self, day: Date) -> bool {
         !self.obsolete

@@ -18,7 +18,7 @@ use super::view::View;
 use crate::analysis::Analyzer;
 use crate::ann::Ann;
 use crate::contract::IndexStatistics;
-use crate::document::StoredDocument;
+use crate::document::{StoredDocument, Validity};
 use crate::fault::Seeded;
 use crate::fingerprint::Space;
 
@@ -195,7 +195,7 @@ impl Generation {
         }
         let is_missing = |tags: &AccessTags| self.graphs.iter().all(|graph| graph.tags() != tags);
         vectors.retain(|tags, vectors| ann.wants(*vectors) && is_missing(tags));
-        let mut members: BTreeMap<&AccessTags, Vec<Member>> = BTreeMap::new();
+        let mut members: BTreeMap<&AccessTags, (Validity, Vec<Member>)> = BTreeMap::new();
         for part in &self.parts {
             let matrix = part.segment.matrix();
             for entry in part.living() {
@@ -206,13 +206,17 @@ impl Generation {
                     let ordinal = part.segment.chunks().get(chunk as usize)?.ordinal;
                     Some(Member { document: entry.document.id.clone(), ordinal, row })
                 });
-                members.entry(tags).or_default().extend(chunks);
+                let (holding, members) = members.entry(tags).or_default();
+                *holding = holding.and(&entry.document.validity);
+                members.extend(chunks);
             }
         }
         if members.is_empty() {
             return None;
         }
-        let built = members.into_iter().map(|(tags, members)| Graph::build(tags.clone(), members));
+        let built = members
+            .into_iter()
+            .map(|(tags, (holding, members))| Graph::build(tags.clone(), members).holding(holding));
         let graphs = self.graphs.iter().cloned().chain(built.map(Arc::new)).collect();
         Some(Self { graphs, ..self.clone() })
     }

@@ -11,6 +11,8 @@ use std::collections::{BinaryHeap, HashMap};
 
 use kuhaku_core::{AccessTags, DocumentId};
 
+use crate::document::Validity;
+use crate::query::Filter;
 use crate::vector::{Vector, dot};
 
 /// Links of a node in the upper layers, at most; twice as many in the lowest.
@@ -81,6 +83,8 @@ impl Seen {
 #[derive(Debug)]
 pub(crate) struct Graph {
     tags: AccessTags,
+    /// When all of its documents hold.
+    holding: Validity,
     members: Vec<Member>,
     /// By node: the first of its members.
     rows: Vec<Vector>,
@@ -96,12 +100,27 @@ impl Graph {
     pub(super) fn build(tags: AccessTags, mut members: Vec<Member>) -> Self {
         members.sort_by(|a, b| (&a.document, a.ordinal).cmp(&(&b.document, b.ordinal)));
         let (rows, groups) = grouped(&members);
-        let mut graph = Self { tags, members, rows, groups, layers: Vec::new(), entry: 0 };
+        let (holding, layers) = (Validity::always(), Vec::new());
+        let mut graph = Self { tags, holding, members, rows, groups, layers, entry: 0 };
         let mut seen = Seen::with_room(graph.rows.len());
         for node in 0..graph.rows.len() as u32 {
             graph.link(node, &mut seen);
         }
         graph
+    }
+
+    /// Sets when all of its documents hold.
+    pub(super) fn holding(mut self, when: Validity) -> Self {
+        self.holding = when;
+        self
+    }
+
+    /// Whether a filter is known to let all of its documents through: a graph leads to what is near,
+    /// whether it passes or not.
+    pub(super) fn passes(&self, filter: &Filter) -> bool {
+        filter.doc_types.is_empty()
+            && filter.metadata.is_empty()
+            && filter.valid_on.is_none_or(|day| self.holding.holds_on(day))
     }
 
     /// The tags of its class.
@@ -341,6 +360,27 @@ mod tests {
 
     fn names(found: &[(f64, &Member)]) -> Vec<(u64, String)> {
         found.iter().map(|(cosine, of)| (cosine.to_bits(), of.document.to_string())).collect()
+    }
+
+    #[test]
+    fn a_graph_serves_a_day_on_which_all_of_its_documents_hold() {
+        let day = |text: &str| text.parse().unwrap();
+        let first = Validity::between(Some(day("2024-02-01")), None);
+        let second = Validity::between(Some(day("2024-01-01")), Some(day("2024-03-31")));
+        let graph = Graph::build(AccessTags::none(), Vec::new());
+        let graph = graph.holding(first.and(&second).and(&Validity::always()));
+        for (at, serves) in [
+            ("2024-01-31", false),
+            ("2024-02-01", true),
+            ("2024-03-31", true),
+            ("2024-04-01", false),
+        ] {
+            assert_eq!(graph.passes(&Filter::none().valid_on(day(at))), serves, "{at}");
+        }
+        assert!(graph.passes(&Filter::none()));
+        assert!(!graph.passes(&Filter::none().doc_type("note")));
+        let graph = graph.holding(first.and(&Validity::always().obsolete(true)));
+        assert!(!graph.passes(&Filter::none().valid_on(day("2024-03-01"))));
     }
 
     #[test]

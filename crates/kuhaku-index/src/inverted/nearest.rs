@@ -55,12 +55,12 @@ fn by_graph<'a>(
     best: &mut Best<'_>,
 ) -> Vec<&'a AccessTags> {
     let mut searched = Vec::new();
-    // A graph leads to what is near, whether it passes a filter or not.
-    if late || !query.filter.is_empty() {
+    if late {
         return searched;
     }
     let generation = &view.generation;
-    for graph in generation.graphs.iter().filter(|graph| view.scope.sees(graph.tags())) {
+    let seen = generation.graphs.iter().filter(|graph| view.scope.sees(graph.tags()));
+    for graph in seen.filter(|graph| graph.passes(&query.filter)) {
         let Some(found) = graph.nearest(&query.vector, query.limit) else { continue };
         for (score, member) in found {
             if let Some((part, chunk)) = generation.place(&member.document, member.ordinal) {
