@@ -108,6 +108,7 @@ pub use request::AskRequest;
 pub use retrieval::{
     DenseRetriever, DiverseRetriever, EmbeddingProvider, Fuser, Fusion, GuardedRetriever,
     HybridRetriever, MmrRetriever, Ranking, RerankRetriever, SparseRetriever, Strategy,
+    VectorSearch,
 };
 pub use retrieve::{Hit, Retrieval, RetrievalRequest, Retriever};
 pub use settings::{ModelSettings, RagSettings};

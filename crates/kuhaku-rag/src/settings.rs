@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use kuhaku_index::{Bm25, Language, Tokenizer};
+use kuhaku_index::{Ann, Bm25, Language, Tokenizer};
 
-use crate::retrieval::{EmbeddingProvider, Fuser, Fusion, Strategy};
+use crate::retrieval::{EmbeddingProvider, Fuser, Fusion, Strategy, VectorSearch};
 
 kuhaku_core::settings! {
     /// Settings of ingesting, retrieving and answering: section `rag`, variables `KUHAKU_RAG__…`.
@@ -45,6 +45,13 @@ kuhaku_core::settings! {
         sparse_weight: f64 = 0.4, "from 0 to 100" => |weight| (0.0..=100.0).contains(weight);
         /// How many chunks each of the two rankings has before they are fused, at least.
         fetch_k: usize = 100, "from 1 to 10000" => |n| (1..=10_000).contains(n);
+        /// How the nearest vectors are found: all are compared (`exact`), which misses none; by graphs
+        /// (`hnsw`), which can miss some and are built in memory by every process that opens the index;
+        /// `auto` is a graph for each set of access tags with more than `ann_above` vectors. See
+        /// docs/index.md.
+        ann: VectorSearch = VectorSearch::Exact;
+        /// How many vectors of one set of access tags are compared one by one by `auto`, at most.
+        ann_above: usize = 1_000_000;
         /// How much a chunk's relevance counts against its likeness to chunks taken before it
         /// (maximal marginal relevance); 1 is relevance alone. Without it, likeness does not matter.
         mmr_lambda: Option<f64> = None, "from 0 to 1"
@@ -196,6 +203,15 @@ impl RagSettings {
         bm25.weights.heading = self.heading_weight;
         bm25.weights.body = self.body_weight;
         bm25
+    }
+
+    /// How an index searches vectors by these settings.
+    pub fn vector_search(&self) -> Ann {
+        match self.ann {
+            VectorSearch::Exact => Ann::Exact,
+            VectorSearch::Hnsw => Ann::Hnsw,
+            VectorSearch::Auto => Ann::Auto { above: self.ann_above },
+        }
     }
 
     /// The fusion of these settings.

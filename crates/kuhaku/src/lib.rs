@@ -131,7 +131,7 @@ pub use kuhaku_rag::{
     Answer, AnswerEvent, AnswerStream, AskRequest, Citation, DocumentOutcome, DocumentReport,
     EmbeddingProvider, Found, Hit, IngestOptions, IngestProgress, IngestReport, Messages, Mode,
     ModelSettings, Prompt, RagSettings, ReembedReport, RemaskReport, Retriever, SearchAnswer,
-    Source, Strategy, TagRule, TextDocument, require_paths,
+    Source, Strategy, TagRule, TextDocument, VectorSearch, require_paths,
 };
 pub use settings::{settings_sections, unknown_settings};
 #[cfg(all(feature = "extract", feature = "eval"))]

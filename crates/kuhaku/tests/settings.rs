@@ -7,9 +7,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 #[cfg(feature = "llm")]
 use kuhaku::Section as _;
-use kuhaku::{AskRequest, Rag, Scope, Sources, TextDocument};
+use kuhaku::{AskRequest, Embedder, Rag, Scope, Sources, TextDocument};
 use kuhaku_testkit::ScriptedLlm;
 
 /// For every setting, a value that is not its default. A setting without a row fails the test.
@@ -37,8 +38,12 @@ const OTHER_VALUES: [(&str, &str); 20] = [
 ];
 
 /// Settings of vectors and of what judges, of which nothing is seen where there is neither: those of
-/// `tests/embedding.rs`, and those of `kuhaku-rag`'s `tests/settings.rs`.
-const OF_MODELS: [&str; 24] = [
+/// `tests/embedding.rs`, those of `kuhaku-rag`'s `tests/settings.rs`, and those of the next test.
+const OF_MODELS: [&str; 28] = [
+    "ann",
+    "ann_above",
+    "cosine_weight",
+    "cosine_neutral",
     "embedding_provider",
     "embedding_model",
     "embedding_dimension",
@@ -154,6 +159,90 @@ async fn each_setting_changes_something_that_can_be_seen() {
             assert_ne!(changed, default, "{name} has no effect");
         }
     }
+}
+
+/// Passages that are near each other in numbers that questions do not go by: where a graph misses many.
+#[derive(Debug)]
+struct Scattered;
+
+impl Scattered {
+    /// A direction of the text's own, whose first numbers count as much as is said.
+    fn vector(text: &str, first: f32) -> Vec<f32> {
+        let mut state = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        (0..32).map(|at| next() * if at < 4 { first } else { 1.0 }).collect()
+    }
+}
+
+#[async_trait]
+impl Embedder for Scattered {
+    fn fingerprint(&self) -> &str {
+        "test:scattered;dimension=32"
+    }
+
+    async fn embed_documents(&self, texts: &[&str]) -> kuhaku::core::Result<Vec<Vec<f32>>> {
+        Ok(texts.iter().map(|text| Self::vector(text, 20.0)).collect())
+    }
+
+    async fn embed_query(&self, text: &str) -> kuhaku::core::Result<Vec<f32>> {
+        Ok(Self::vector(text, 0.0))
+    }
+}
+
+/// R13, D8: a graph misses some that are near, and that is how it is seen to be there.
+#[tokio::test]
+async fn a_graph_is_searched_where_the_settings_want_one_and_only_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = async |names: &[(&str, &str)]| {
+        let fixed = [
+            ("RETRIEVAL", "dense"),
+            ("TOP_K", "20"),
+            ("CHUNK_SIZE", "40"),
+            ("CHUNK_OVERLAP", "0"),
+            ("MAX_CHUNKS_PER_DOCUMENT", "0"),
+        ];
+        let names = fixed.iter().chain(names);
+        let names = names.map(|(name, value)| (format!("KUHAKU_RAG__{name}"), *value));
+        let builder = Rag::builder().sources(&Sources::new().env(names)).unwrap();
+        let builder = builder.index(folder.path().join("index")).embedder(Arc::new(Scattered));
+        builder.open().await.unwrap()
+    };
+    let rag = open(&[]).await;
+    let passages: Vec<String> = (0..1_500).map(|n| format!("Passage {n} is about {n}.")).collect();
+    let report = rag.ingest(TextDocument::new("all.txt", passages.join("\n\n"))).await.unwrap();
+    assert_eq!(report.chunks, 1_500);
+    rag.close().await;
+    let mut seen = Vec::new();
+    for names in [
+        &[][..],
+        &[("ANN", "auto")],
+        &[("ANN", "hnsw")],
+        &[("ANN", "auto"), ("ANN_ABOVE", "1499")],
+        &[("ANN", "auto"), ("ANN_ABOVE", "1500")],
+    ] {
+        let rag = open(names).await;
+        let mut found = Vec::new();
+        for number in 0..25 {
+            let request = AskRequest::new(format!("Question {number}?"), Scope::anonymous());
+            let answer = rag.search(&request).await.unwrap();
+            found.extend(answer.hits.into_iter().map(|hit| (number, hit.retrieved.chunk)));
+        }
+        rag.close().await;
+        seen.push(found);
+    }
+    let [exact, many, graph, above, at] = seen.try_into().unwrap();
+    assert_eq!((exact.len(), graph.len()), (500, 500));
+    assert!(exact == many && exact == at, "no graph is wanted");
+    assert!(graph == above, "it is the same graph");
+    let missed = exact.iter().filter(|found| !graph.contains(found)).count();
+    assert!(missed > 0);
 }
 
 /// CFG-01

@@ -22,4 +22,4 @@ pub use rerank::RerankRetriever;
 pub(crate) use resolved::retriever;
 pub use sparse::SparseRetriever;
 pub(crate) use stages::behind;
-pub use strategy::{EmbeddingProvider, Strategy};
+pub use strategy::{EmbeddingProvider, Strategy, VectorSearch};

@@ -63,6 +63,21 @@ named!(
     ]
 );
 
+/// How the nearest vectors are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum VectorSearch {
+    /// All vectors are compared.
+    #[default]
+    Exact,
+    /// By graphs.
+    Hnsw,
+    /// By graphs where there are many vectors, else exactly.
+    Auto,
+}
+
+named!(VectorSearch, "search of vectors", [Exact = "exact", Hnsw = "hnsw", Auto = "auto"]);
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use kuhaku_core::{
     Announcement, AuditLog, Embedder, LlmProvider, Masker, PiiMasker, Reranker, Runtime,
     Section as _, Sources, TextClassifier,
 };
-use kuhaku_index::{ChunkIndex, IdKey};
+use kuhaku_index::{Ann, ChunkIndex, IdKey};
 use kuhaku_rag::{
     Ingestor, Messages, ModelSettings, Prompt, RagEngine, RagSettings, Retriever, Strategy,
 };
@@ -309,6 +309,12 @@ impl RagBuilder {
         }
     }
 
+    /// How vectors are searched; no graph is built for who asks nothing by vectors.
+    fn vector_search(&self) -> Ann {
+        let by_words = self.embedder.is_none() || self.settings.retrieval == Strategy::Sparse;
+        if by_words { Ann::Exact } else { self.settings.vector_search() }
+    }
+
     #[cfg(feature = "sqlite")]
     async fn open_index(&self, masker: &dyn Masker) -> Result<Opened> {
         use kuhaku_index::{ErrorKind as IndexErrorKind, OpenOptions, SqliteIndex};
@@ -322,7 +328,8 @@ impl RagBuilder {
             }
         };
         let mut options = OpenOptions::new(&folder, self.runtime.clone())
-            .create(self.create || temporary.is_some());
+            .create(self.create || temporary.is_some())
+            .ann(self.vector_search());
         options.id_key = self.id_key.clone();
         let wanted = Ingestor::fingerprint(&self.settings, masker)?;
         if !self.any_settings {
@@ -346,6 +353,10 @@ impl RagBuilder {
 
         if self.folder.is_some() || self.settings.index.is_some() {
             return Err(crate::error::feature_missing("keep an index in a folder", "sqlite"));
+        }
+        // Graphs are built when an index is opened, and one in memory is empty then.
+        if self.vector_search() != Ann::Exact {
+            return Err(crate::error::feature_missing("search vectors by a graph", "sqlite"));
         }
         let key = match &self.id_key {
             Some(key) => key.clone(),
