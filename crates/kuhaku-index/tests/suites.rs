@@ -8,10 +8,9 @@
     reason = "tests"
 )]
 
-use async_trait::async_trait;
-use kuhaku_index::{Ann, ChunkIndex, Error, Fault, Fingerprint, IdKey, MemoryIndex};
+use kuhaku_index::Fault;
 use kuhaku_testkit::index::{
-    IndexFactory, MemoryFactory, NonInterference, Subject, conformance, non_interference,
+    GraphsFactory, MemoryFactory, NonInterference, conformance, non_interference,
 };
 
 #[tokio::test]
@@ -28,32 +27,6 @@ async fn hidden_documents_change_nothing_that_a_caller_of_the_memory_engine_sees
     assert!(proof.telling * 2 >= proof.cases, "{proof}");
     assert!(proof.telling_by_vectors * 2 >= proof.cases, "{proof}");
     assert!(proof.with_hits * 2 >= proof.cases, "{proof}");
-}
-
-/// An index in memory whose graphs are always there, of sets of more than two vectors.
-#[derive(Debug)]
-struct Graphs(MemoryIndex);
-
-#[async_trait]
-impl Subject for Graphs {
-    fn index(&self) -> &dyn ChunkIndex {
-        self.0.build_graphs();
-        &self.0
-    }
-
-    async fn reopen(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-}
-
-struct GraphsFactory;
-
-#[async_trait]
-impl IndexFactory for GraphsFactory {
-    async fn make(&self, fingerprint: Fingerprint, key: IdKey) -> Result<Box<dyn Subject>, Error> {
-        let index = MemoryIndex::new(fingerprint, key).ann(Ann::Auto { above: 2 });
-        Ok(Box::new(Graphs(index)))
-    }
 }
 
 /// R4, D8
@@ -80,52 +53,12 @@ async fn the_suite_is_red_on_every_seeded_fault() {
 mod sqlite {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use async_trait::async_trait;
     use kuhaku_core::Runtime;
-    use kuhaku_index::{OpenOptions, SqliteIndex};
+    use kuhaku_index::{ChunkIndex, Error, Fingerprint, IdKey, OpenOptions, SqliteIndex};
+    use kuhaku_testkit::index::{IndexFactory, SqliteFactory, Subject};
 
     use super::*;
-
-    struct OnDisk {
-        folder: tempfile::TempDir,
-        index: SqliteIndex,
-        ann: Ann,
-    }
-
-    #[async_trait]
-    impl Subject for OnDisk {
-        fn index(&self) -> &dyn ChunkIndex {
-            &self.index
-        }
-
-        async fn reopen(&mut self) -> Result<(), Error> {
-            self.index.close().await;
-            let options = OpenOptions::new(self.folder.path(), Runtime::system());
-            self.index = SqliteIndex::open(options.ann(self.ann)).await?;
-            Ok(())
-        }
-    }
-
-    #[derive(Default)]
-    struct SqliteFactory {
-        ann: Ann,
-    }
-
-    #[async_trait]
-    impl IndexFactory for SqliteFactory {
-        async fn make(
-            &self,
-            fingerprint: Fingerprint,
-            key: IdKey,
-        ) -> Result<Box<dyn Subject>, Error> {
-            let folder = tempfile::tempdir().expect("a temporary folder");
-            let options = OpenOptions::new(folder.path(), Runtime::system())
-                .create(true)
-                .fingerprint(fingerprint)
-                .id_key(key);
-            let index = SqliteIndex::open(options.ann(self.ann)).await?;
-            Ok(Box::new(OnDisk { folder, index, ann: self.ann }))
-        }
-    }
 
     /// Closed at every other opening again; else as if the process had been killed, so that the
     /// snapshot is of an earlier transaction.
@@ -282,22 +215,22 @@ mod sqlite {
 
     #[tokio::test]
     async fn the_engine_on_disk_conforms() {
-        conformance(&SqliteFactory::default()).await.unwrap();
+        conformance(&SqliteFactory::new()).await.unwrap();
     }
 
     /// R4, by D4 and D5, through closing and opening again.
     #[tokio::test]
     async fn hidden_documents_change_nothing_that_a_caller_of_the_engine_on_disk_sees() {
         let settings = NonInterference::cases(60).seed(2).reopening();
-        let proof = non_interference(&SqliteFactory::default(), settings).await.unwrap();
+        let proof = non_interference(&SqliteFactory::new(), settings).await.unwrap();
         println!("{proof}");
         assert!(proof.telling * 2 >= proof.cases, "{proof}");
     }
 
-    /// R4, D8: graphs are built at opening, and are out of date after some of the changes.
+    /// R4, D8
     #[tokio::test]
     async fn hidden_documents_change_nothing_that_is_found_by_graphs_on_disk() {
-        let graphs = SqliteFactory { ann: Ann::Auto { above: 2 } };
+        let graphs = SqliteFactory::with_graphs();
         let settings = NonInterference::cases(60).seed(6).reopening();
         let proof = non_interference(&graphs, settings).await.unwrap();
         println!("{proof}");
@@ -308,10 +241,10 @@ mod sqlite {
     #[tokio::test]
     #[ignore = "run it by name"]
     async fn hidden_documents_change_nothing_in_2000_histories_on_disk() {
-        for ann in [Ann::Exact, Ann::Auto { above: 2 }] {
+        for factory in [SqliteFactory::new(), SqliteFactory::with_graphs()] {
             let settings = NonInterference::cases(2_000).seed(7).reopening();
-            let proof = non_interference(&SqliteFactory { ann }, settings).await.unwrap();
-            println!("{ann:?}: {proof}");
+            let proof = non_interference(&factory, settings).await.unwrap();
+            println!("{factory:?}: {proof}");
             assert!(proof.telling * 2 >= proof.cases, "{proof}");
             assert!(proof.telling_by_vectors * 2 >= proof.cases, "{proof}");
         }

@@ -10,6 +10,8 @@
 //! | `models` | `OverlapReranker`, `MarkerClassifier`: judges without a model; `MixingEmbedder`, which breaks its contract |
 //! | `providers` | `transcript`: a server that follows a script to the byte; `providers`: the suite of `LlmProvider` |
 //! | `index` | the conformance suite of `ChunkIndex`, and the suite of R4 |
+//! | `sqlite` | the same with the engine on disk |
+//! | `rag` | the suite of R4 through the whole pipeline of `kuhaku-rag` |
 //! | `scale` | `Scale`: corpora of any size, to measure on |
 //! | `planted` | `planted`: values of all kinds that masking must not let through |
 //!
@@ -28,6 +30,8 @@ mod models;
 mod planted;
 #[cfg(feature = "providers")]
 pub mod providers;
+#[cfg(feature = "rag")]
+pub mod rag;
 #[cfg(any(feature = "planted", feature = "scale"))]
 mod random;
 #[cfg(feature = "scale")]

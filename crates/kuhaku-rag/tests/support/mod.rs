@@ -71,10 +71,7 @@ pub(crate) fn with_roles(question: &str, roles: &[&str]) -> AskRequest {
 
 /// An answer as JSON without what differs between equal requests (D24).
 pub(crate) fn comparable(answer: &impl serde::Serialize) -> String {
-    let mut value = serde_json::to_value(answer).unwrap();
-    let fields = value.as_object_mut().unwrap();
-    fields.retain(|name, _| name != "trace_id" && !name.ends_with("_ms"));
-    serde_json::to_string_pretty(&value).unwrap()
+    kuhaku_testkit::rag::comparable(answer).unwrap()
 }
 
 /// A retriever with a way of its own to every document.

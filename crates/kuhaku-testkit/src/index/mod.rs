@@ -5,6 +5,7 @@
 //! [`MemoryFactory::broken`] with every [`Fault`] (D5).
 
 mod conformance;
+mod engines;
 mod history;
 mod non_interference;
 mod observation;
@@ -13,10 +14,14 @@ mod vectors;
 use std::fmt;
 
 use async_trait::async_trait;
-use kuhaku_index::{ChunkIndex, Error, Fault, Fingerprint, IdKey, MemoryIndex};
+use kuhaku_core::Failure;
+use kuhaku_index::{ChunkIndex, Error, Fingerprint, IdKey};
 
 pub use crate::scale::Scale;
 pub use conformance::conformance;
+#[cfg(feature = "sqlite")]
+pub use engines::SqliteFactory;
+pub use engines::{GraphsFactory, MemoryFactory};
 pub use non_interference::{NonInterference, Proof, non_interference};
 
 /// An index under test, with whatever keeps it alive.
@@ -59,47 +64,8 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-impl From<Error> for Violation {
-    fn from(error: Error) -> Self {
+impl<K> From<Failure<K>> for Violation {
+    fn from(error: Failure<K>) -> Self {
         Self { check: "the engine failed".into(), seen: error.to_string() }
-    }
-}
-
-/// Makes [`MemoryIndex`]es, whole or broken.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct MemoryFactory {
-    fault: Option<Fault>,
-}
-
-impl MemoryFactory {
-    /// Whole ones.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Ones with a fault.
-    pub fn broken(fault: Fault) -> Self {
-        Self { fault: Some(fault) }
-    }
-}
-
-#[async_trait]
-impl IndexFactory for MemoryFactory {
-    async fn make(&self, fingerprint: Fingerprint, key: IdKey) -> Result<Box<dyn Subject>, Error> {
-        Ok(Box::new(match self.fault {
-            Some(fault) => MemoryIndex::with_fault(fingerprint, key, fault),
-            None => MemoryIndex::new(fingerprint, key),
-        }))
-    }
-}
-
-#[async_trait]
-impl Subject for MemoryIndex {
-    fn index(&self) -> &dyn ChunkIndex {
-        self
-    }
-
-    async fn reopen(&mut self) -> Result<(), Error> {
-        Ok(())
     }
 }
