@@ -37,7 +37,7 @@ pub(super) struct Weighted {
 
 /// Gives questions the vectors that they have in a file.
 #[derive(Debug)]
-pub(super) struct Lookup {
+pub(in crate::bench) struct Lookup {
     fingerprint: String,
     vectors: HashMap<String, Vec<f32>>,
 }
@@ -58,6 +58,11 @@ impl Embedder for Lookup {
 }
 
 impl Lookup {
+    /// With the vectors of texts, of this model.
+    pub(in crate::bench) fn new(model: &str, vectors: HashMap<String, Vec<f32>>) -> Self {
+        Self { fingerprint: format!("bench {model}"), vectors }
+    }
+
     fn of(&self, text: &str) -> kuhaku_core::Result<Vec<f32>> {
         self.vectors.get(text).cloned().ok_or_else(|| {
             Error::new(ErrorKind::InvalidInput, "look up a vector", "the text has none")
@@ -100,8 +105,7 @@ impl Corpus {
         read: &dyn Fn(&str) -> Result<Option<Vectors>>,
     ) -> Result<Option<Self>> {
         let Some(documents) = read(&set.documents)? else { return Ok(None) };
-        let fingerprint = format!("bench {}", documents.manifest.model);
-        let mut lookup = Lookup { fingerprint, vectors: HashMap::new() };
+        let mut lookup = Lookup::new(&documents.manifest.model, HashMap::new());
         let asked = data.join(set.asked_in.as_ref().unwrap_or(&set.name));
         let asked = BeirFolder::open(asked).map_err(|error| cannot("open a set", error))?;
         let mut texts = HashMap::new();
@@ -185,7 +189,7 @@ impl Corpus {
 }
 
 /// Gives the one chunk of each document its vector.
-fn with_vectors(batch: Batch, vectors: &Vectors) -> Result<Batch> {
+pub(in crate::bench) fn with_vectors(batch: Batch, vectors: &Vectors) -> Result<Batch> {
     let mut whole = Batch::new();
     for change in batch.into_changes() {
         let Change::Upsert(mut record) = change else { continue };

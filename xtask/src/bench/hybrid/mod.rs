@@ -18,6 +18,7 @@ use super::report::{Report, Section};
 use crate::error::Result;
 use compare::{Lines, paged};
 use corpus::{Corpus, Way, dataset, settings};
+pub(super) use corpus::{Lookup, with_vectors};
 use matrix::{Matrix, Set};
 
 /// The split that is reported.
