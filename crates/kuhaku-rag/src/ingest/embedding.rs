@@ -166,11 +166,11 @@ pub(super) fn of_document(source: &str, error: Error) -> Error {
 /// What an ingest does about vectors.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Vectors<'i> {
-    /// The index has none.
+    /// None are given: the index has none, or there is no embedder. Those that the index knows of equal
+    /// texts are not taken then, since whether a passage has a vector would tell that some hidden
+    /// document holds its text (R4).
     None,
-    /// The index has some, and there is no embedder: those that it knows of equal texts are taken.
-    Known,
-    /// Those that it does not know are made.
+    /// Those that the index does not know are made.
     Made(&'i Embedding),
 }
 
@@ -193,9 +193,7 @@ impl Vectors<'_> {
         progress: &mut dyn IngestProgress,
     ) -> Result<Unstored> {
         let mut unstored = Unstored::default();
-        if matches!(self, Self::None) {
-            return Ok(unstored);
-        }
+        let Self::Made(embedding) = self else { return Ok(unstored) };
         let key = index.id_key();
         let hashes: Vec<Vec<(usize, EmbeddedTextHash)>> = records
             .iter()
@@ -217,18 +215,16 @@ impl Vectors<'_> {
                 embedded.vectors.extend(known);
             }
         }
-        if let Self::Made(embedding) = self {
-            let groups = jobs(records, &hashes, &embedded.vectors);
-            let of = groups.values().map(Vec::len).sum();
-            let mut done = 0;
-            for batch in groups.into_values().flat_map(|jobs| embedding.batches(jobs)) {
-                done += batch.len();
-                embedding.batch(batch, &mut embedded).await;
-                if embedded.ended.is_some() {
-                    break;
-                }
-                progress.embedding(done, of);
+        let groups = jobs(records, &hashes, &embedded.vectors);
+        let of = groups.values().map(Vec::len).sum();
+        let mut done = 0;
+        for batch in groups.into_values().flat_map(|jobs| embedding.batches(jobs)) {
+            done += batch.len();
+            embedding.batch(batch, &mut embedded).await;
+            if embedded.ended.is_some() {
+                break;
             }
+            progress.embedding(done, of);
         }
         for (record, hashes) in records.iter_mut().zip(&hashes) {
             for (at, hash) in hashes {
@@ -237,9 +233,7 @@ impl Vectors<'_> {
                 }
             }
         }
-        if matches!(self, Self::Made(_)) {
-            unstored.find(embedded, &hashes);
-        }
+        unstored.find(embedded, &hashes);
         Ok(unstored)
     }
 }

@@ -234,7 +234,7 @@ impl Ingestor {
             None => {
                 (fingerprint.embedder, fingerprint.dimension) =
                     (stored.embedder.clone(), stored.dimension);
-                if stored.embedder.is_some() { Vectors::Known } else { Vectors::None }
+                Vectors::None
             }
         };
         let mut reading = Reading::new(&fingerprint, false, vectors);

@@ -23,8 +23,7 @@ impl Ingestor {
     pub(super) async fn vectors(&self) -> Result<Vectors<'_>> {
         let has = self.index().fingerprint().embedder;
         match (has, &self.embedding) {
-            (None, None) => Ok(Vectors::None),
-            (Some(_), None) => Ok(Vectors::Known),
+            (_, None) => Ok(Vectors::None),
             (Some(has), Some(embedding)) => match embedding.embedder.fingerprint() {
                 wanted if wanted == has => Ok(Vectors::Made(embedding)),
                 wanted => Err(mismatch(&has, wanted)),
