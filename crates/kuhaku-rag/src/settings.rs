@@ -237,6 +237,7 @@ mod tests {
         assert_eq!((rag.chunk_size, rag.chunk_overlap, rag.top_k), (500, 80, 4));
         assert_eq!((rag.max_chunks_per_document, rag.rerank_candidates), (2, 20));
         assert_eq!((rag.bm25_k1, rag.bm25_b), (1.5, 0.75));
+        assert_eq!((rag.retrieval, rag.rrf_k, rag.rerank_enabled), (Strategy::Auto, 60, false));
         let model = ModelSettings::load(&Sources::new()).unwrap();
         assert_eq!((model.llm_temperature, model.llm_max_tokens), (0.1, 1024));
     }

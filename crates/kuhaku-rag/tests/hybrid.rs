@@ -440,7 +440,8 @@ impl LlmProvider for Counting {
     }
 
     async fn stream(&self, _: ChatRequest) -> kuhaku_core::Result<ChatStream> {
-        unimplemented!("not asked for")
+        let wrong = "only whole replies are asked for here";
+        Err(kuhaku_core::Error::new(CoreErrorKind::Unavailable, "stream a reply", wrong))
     }
 }
 
