@@ -2,7 +2,7 @@
 //!
 //! Implement [`IndexFactory`] for an engine, run [`conformance`] and [`non_interference`] in a test,
 //! and assert that they return `Ok`. The suite of R4 is shown to be able to fail by running it on
-//! [`MemoryFactory::broken`] with every [`Fault`] (D5).
+//! [`MemoryFactory::broken`] with every [`Fault`](kuhaku_index::Fault) (D5).
 
 mod conformance;
 mod engines;
