@@ -20,7 +20,7 @@ const LINKS: usize = 16;
 /// Nodes that are kept in mind when one is linked.
 const BREADTH: usize = 128;
 /// The same in a search, at least.
-const SEARCHED: usize = 160;
+const SEARCHED: usize = 320;
 
 /// A chunk of a graph.
 #[derive(Clone, Debug)]
@@ -133,7 +133,8 @@ impl Graph {
     /// leads to too few.
     pub(super) fn nearest(&self, query: &Vector, limit: usize) -> Option<Vec<(f64, &Member)>> {
         let breadth = limit.saturating_mul(2).max(SEARCHED);
-        if breadth.saturating_mul(8) > self.rows.len() && self.rows.len() > SMALL {
+        let rows = self.rows.len();
+        if (limit.saturating_mul(16) > rows || SEARCHED * 4 > rows) && rows > SMALL {
             return None;
         }
         let query = query.as_slice();
