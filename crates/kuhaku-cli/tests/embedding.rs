@@ -189,10 +189,7 @@ fn doctor_says_where_passages_go_and_how_to_have_a_model() {
     local.env("KUHAKU_RAG__EMBEDDING_PROVIDER", "local").env("HF_HOME", with.place.path());
     local.env("XDG_CACHE_HOME", with.place.path());
     let ran = support::ran(local.output().unwrap());
-    let way = if cfg!(feature = "dense") {
-        "kuhaku models pull multilingual-e5-small"
-    } else {
-        "feature `dense`"
-    };
-    assert!(ran.stdout.contains(way), "{}", ran.stdout);
+    // Which of the two depends on what else is built with it, as features add up in a workspace.
+    let ways = ["kuhaku models pull multilingual-e5-small", "feature `dense`"];
+    assert!(ways.iter().any(|way| ran.stdout.contains(way)), "{}", ran.stdout);
 }
