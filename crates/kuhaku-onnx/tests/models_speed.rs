@@ -21,21 +21,15 @@ use std::time::{Duration, Instant};
 
 use kuhaku_core::{Embedder, Runtime};
 use kuhaku_onnx::{Family, LongText, ModelFolder, OnnxEmbedder};
-use real::scripts::english;
-use real::{E5, MINILM, Python, builder, memory, onnx, open};
-
-/// Text lengths in words: mostly short, some long, in no order.
-fn mixed(texts: usize) -> Vec<String> {
-    english((0..texts).map(|at| match at % 8 {
-        0 => 120 + at * 29 % 60,
-        1 | 2 => 40 + at * 31 % 40,
-        _ => 5 + at * 37 % 20,
-    }))
-}
+use real::scripts::{english, mixed};
+use real::{E5, MINILM, Python, builder, onnx, open};
 
 fn parts(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }
+
+/// After this long nothing spins any more.
+const PAUSE: Duration = Duration::from_millis(20);
 
 fn plain(model: &str, file: &str) -> Option<OnnxEmbedder> {
     open(builder(model, file)?.family(Family::Plain).threads(2))
@@ -85,47 +79,61 @@ async fn measured_latency_of_a_query_beside_python() {
     for (model, file) in [(E5, "model.onnx"), (MINILM, "model_fp32.onnx")] {
         let Some(embedder) = plain(model, file) else { return };
         let Some(mut python) = Python::open(model, file, 2) else { return };
-        let queries = english((0..60).map(|at| 4 + at % 12));
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for query in &queries {
-            let start = Instant::now();
-            embedder.embed_query(query).await.unwrap();
-            ours.push(start.elapsed().as_secs_f64());
-            theirs.push(python.seconds(std::slice::from_ref(query)));
+        let queries = english((0..24).map(|at| 4 + at % 12));
+        let mut blocks = Vec::new();
+        // In blocks: the threads of a session spin for a while after a query, and whoever comes next
+        // would wait behind those of the other.
+        for _ in 0..31 {
+            let mut ours = Vec::new();
+            tokio::time::sleep(PAUSE).await;
+            for query in &queries {
+                let start = Instant::now();
+                embedder.embed_query(query).await.unwrap();
+                ours.push(start.elapsed().as_secs_f64());
+            }
+            tokio::time::sleep(PAUSE).await;
+            let theirs = queries.iter().map(|query| python.seconds(std::slice::from_ref(query)));
+            blocks.push((middle(ours), middle(theirs.collect())));
         }
-        let (ours, theirs) = (middle(ours), middle(theirs));
+        let ratio = middle(blocks.iter().map(|(ours, theirs)| ours / theirs).collect());
+        let ours = middle(blocks.iter().map(|block| block.0).collect()) * 1e3;
+        let theirs = middle(blocks.iter().map(|block| block.1).collect()) * 1e3;
         println!(
-            "{model}/{file}: a query takes {:.2} ms, Python {:.2} ms",
-            ours * 1e3,
-            theirs * 1e3
+            "{model}/{file}: a query takes {ours:.2} ms, Python {theirs:.2} ms, {ratio:.3} times"
         );
-        assert!(ours <= theirs * 1.05, "{model}: {ours} s beside {theirs} s");
+        assert!(ratio <= 1.05, "{model}: {ratio} times the time of Python");
     }
 }
 
-#[cfg(target_os = "linux")]
 #[tokio::test]
-async fn measured_memory_beside_python() {
-    let before = memory("VmRSS");
-    let Some(embedder) = plain(E5, "model.onnx") else { return };
-    let Some(mut python) = Python::open(E5, "model.onnx", 2) else { return };
-    let opened = memory("VmRSS") - before;
-    let (python_opened, _) = python.memory();
-    let texts = mixed(160);
-    embedder.embed_documents(&parts(&texts)).await.unwrap();
-    python.seconds(&texts);
-    let worked = memory("VmRSS") - before;
-    let (python_worked, _) = python.memory();
-    let mb = |bytes: u64| bytes >> 20;
-    println!(
-        "open: {} MB beside {} MB; after work: {} MB beside {} MB",
-        mb(opened),
-        mb(python_opened),
-        mb(worked),
-        mb(python_worked)
-    );
-    assert!(opened as f64 <= python_opened as f64 * 1.1);
-    assert!(worked as f64 <= python_worked as f64 * 1.1);
+async fn measured_a_word_of_a_megabyte() {
+    for model in [E5, MINILM] {
+        let windows = LongText::Windows { overlap: 16 };
+        let Some(builder) = builder(model, "model.onnx") else { return };
+        let embedder = open(builder.long_text(windows)).unwrap();
+        let start = Instant::now();
+        let tokens = embedder.tokens(&"x".repeat(1 << 20)).unwrap().len();
+        println!("{model}: a word of a megabyte is {tokens} tokens after {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(10));
+        assert_eq!(embedder.embed_query(&"x".repeat(1 << 16)).await.unwrap().len(), 384);
+    }
+}
+
+/// On a tiny model: it is the way of the texts that is long here.
+#[tokio::test]
+async fn measured_100_000_texts_in_one_call() {
+    let Some(onnx) = onnx() else { return };
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/onnx/bert-encoder");
+    let builder = OnnxEmbedder::builder(ModelFolder::new(path));
+    let embedder = builder.open(&onnx, &Runtime::system()).unwrap();
+    let texts: Vec<&str> = (0..100_000).map(|at| if at % 2 == 0 { "red" } else { "" }).collect();
+    let start = Instant::now();
+    let vectors = embedder.embed_documents(&texts).await.unwrap();
+    println!("100,000 texts of 2 or 3 tokens through a tiny model in {:?}", start.elapsed());
+    assert_eq!(vectors.len(), 100_000);
+    assert_eq!(vectors[0], vectors[99_998]);
+    assert_eq!(vectors[1], vectors[99_999]);
+    assert_ne!(vectors[0], vectors[1]);
 }
 
 /// How late a timer is at worst while `work` goes on, and what share of its ticks is over 5 ms late.
@@ -203,35 +211,4 @@ async fn measured_delay_of_a_timer_beside_200_callers() {
     );
     let most = late.max(0.01);
     assert!(shares.iter().all(|share| *share <= most), "{shares:?} of the ticks");
-}
-
-#[tokio::test]
-async fn measured_a_word_of_a_megabyte() {
-    for model in [E5, MINILM] {
-        let windows = LongText::Windows { overlap: 16 };
-        let Some(builder) = builder(model, "model.onnx") else { return };
-        let embedder = open(builder.long_text(windows)).unwrap();
-        let start = Instant::now();
-        let tokens = embedder.tokens(&"x".repeat(1 << 20)).unwrap().len();
-        println!("{model}: a word of a megabyte is {tokens} tokens after {:?}", start.elapsed());
-        assert!(start.elapsed() < Duration::from_secs(10));
-        assert_eq!(embedder.embed_query(&"x".repeat(1 << 16)).await.unwrap().len(), 384);
-    }
-}
-
-/// On a tiny model: it is the way of the texts that is long here.
-#[tokio::test]
-async fn measured_100_000_texts_in_one_call() {
-    let Some(onnx) = onnx() else { return };
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/onnx/bert-encoder");
-    let builder = OnnxEmbedder::builder(ModelFolder::new(path));
-    let embedder = builder.open(&onnx, &Runtime::system()).unwrap();
-    let texts: Vec<&str> = (0..100_000).map(|at| if at % 2 == 0 { "red" } else { "" }).collect();
-    let start = Instant::now();
-    let vectors = embedder.embed_documents(&texts).await.unwrap();
-    println!("100,000 texts of 2 or 3 tokens through a tiny model in {:?}", start.elapsed());
-    assert_eq!(vectors.len(), 100_000);
-    assert_eq!(vectors[0], vectors[99_998]);
-    assert_eq!(vectors[1], vectors[99_999]);
-    assert_ne!(vectors[0], vectors[1]);
 }

@@ -107,3 +107,12 @@ pub(crate) fn english(lengths: impl IntoIterator<Item = usize>) -> Vec<String> {
     };
     lengths.into_iter().map(text).collect()
 }
+
+/// Text lengths in words: mostly short, some long, in no order.
+pub(crate) fn mixed(texts: usize) -> Vec<String> {
+    english((0..texts).map(|at| match at % 8 {
+        0 => 120 + at * 29 % 60,
+        1 | 2 => 40 + at * 31 % 40,
+        _ => 5 + at * 37 % 20,
+    }))
+}
