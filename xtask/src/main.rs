@@ -19,6 +19,7 @@ mod parity;
 mod providers;
 mod rust_source;
 mod tidy;
+mod train_guard;
 #[cfg(test)]
 mod tree;
 mod update;
@@ -45,6 +46,10 @@ cargo xtask COMMAND
                              which are stale
   models [--short]           run the suites that need real models, on those of KUHAKU_TEST_MODELS,
                              else on those that the script KUHAKU_MODEL_MAKER makes
+  train-guard [--dump FOLDER]
+                             train the weights of the injection guard on the sets that
+                             KUHAKU_BENCH_DATA names; or write the training part of the attacks
+                             into FOLDER
   bench SUITE [FOLDER]       measure in release mode (retrieval, hybrid, vectors, abstention, security,
                              cold, extract, scale, scale-million) on the sets that KUHAKU_BENCH_DATA names;
                              reports go to FOLDER, else target/bench
@@ -87,6 +92,7 @@ fn command(arguments: &[String]) -> Result<ExitCode> {
         ("update", ["--allow-foreign"]) => return Ok(told(&update::everything(&root, true)?)),
         ("api", [name]) => print!("{}", api::snapshot(name, &api::of_crate(&root, name)?)),
         ("parity", []) => return Ok(told(&update::parity_only(&root)?)),
+        ("train-guard", ["--dump", folder]) => changed(&train_guard::dump(&root, folder)?),
         ("providers", []) => providers::write_table(&root)?,
         ("features", []) => features::check_each_alone(&root)?,
         ("features", ["--test"]) => features::test_all(&root)?,

@@ -15,7 +15,7 @@ mod peer;
 mod report;
 mod retrieval;
 mod scale;
-mod security;
+pub(crate) mod security;
 mod vectors;
 
 use std::path::{Path, PathBuf};

@@ -3,6 +3,7 @@
 //! Rules are tuned on one half of the labelled rows; what counts are the numbers of the other half
 //! (D41). The tuning half is shown beside it: the distance tells how far the rules have been fitted.
 
+pub(crate) mod attacks;
 mod clean;
 mod rows;
 mod score;
