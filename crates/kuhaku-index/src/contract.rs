@@ -11,7 +11,7 @@ use crate::document::{
     ChunkToEmbed, DocumentListing, DocumentRecord, QuarantinedChunk, StoredChunk, StoredDocument,
 };
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, VectorSpace};
 use crate::identity::{EmbeddedTextHash, FolderHash, IdKey};
 use crate::query::{DenseHit, DenseQuery, SparseHit, SparseQuery, TermStatistics};
 use crate::vector::Vector;
@@ -168,34 +168,45 @@ pub trait Maintenance: Send + Sync + fmt::Debug {
     /// As [`ChunkIndex::apply`]; the index is then as it was.
     async fn rewrite(&self, fingerprint: Fingerprint, rewrite: Rewrite<'_>) -> Result<ApplyReport>;
 
-    /// Takes another embedder on, by its fingerprint and the numbers of its vectors, or none, as one
-    /// transaction: the vectors of the other one go, documents and texts stay. Nothing happens when it
-    /// is the one that the index has. [`Maintenance::without_vector`] then lists what to embed.
+    /// Takes an embedder on, or none, as one transaction: the vectors of another one go, documents and
+    /// texts stay, and what [`Maintenance::stage_vectors`] laid aside for it is what readers see from
+    /// now on. Tells how many vectors that were. What was laid aside for another embedder goes.
     ///
     /// # Errors
     /// As [`ChunkIndex::apply`]; the index is then as it was.
-    async fn adopt_embedder(&self, embedder: Option<(String, usize)>) -> Result<()>;
+    async fn adopt_embedder(&self, space: Option<VectorSpace>) -> Result<u64>;
 
-    /// The first chunks without a vector, by id, held-back ones included.
+    /// The first chunks, by id, held-back ones included, that have no vector of an embedder, neither
+    /// one that readers see nor one that is laid aside.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Storage`] or [`crate::ErrorKind::Corrupt`] from the engine.
-    async fn without_vector(&self, limit: usize) -> Result<Vec<ChunkToEmbed>>;
+    async fn without_vector(&self, space: &VectorSpace, limit: usize) -> Result<Vec<ChunkToEmbed>>;
 
-    /// Gives chunks their vectors, as one transaction, each by its id and the hash of what was
-    /// embedded. A chunk that is gone or has another text by now is passed over. Tells how many
-    /// vectors were stored.
+    /// Lays vectors of an embedder aside for chunks, as one transaction, each by the chunk's id and the
+    /// hash of what was embedded. No reader sees them before [`Maintenance::adopt_embedder`]: which
+    /// chunks had theirs first would tell of chunks that a caller cannot see (R4). A chunk that is gone
+    /// or has another text by now is passed over, and what was laid aside for another embedder goes.
+    /// Tells how many were laid aside. They outlive the process where the index does.
     ///
     /// # Errors
     /// As [`ChunkIndex::apply`]; the index is then as it was.
-    async fn set_vectors(&self, vectors: Vec<(ChunkId, EmbeddedTextHash, Vector)>) -> Result<u64>;
+    async fn stage_vectors(
+        &self,
+        space: &VectorSpace,
+        vectors: Vec<(ChunkId, EmbeddedTextHash, Vector)>,
+    ) -> Result<u64>;
 
-    /// Vectors of the index's embedder that are stored already, by the hashes of what was embedded, in
-    /// their order: what need not be embedded again.
+    /// Vectors of an embedder that are stored already, also those laid aside, by the hashes of what was
+    /// embedded, in their order: what need not be embedded again.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Storage`] or [`crate::ErrorKind::Corrupt`] from the engine.
-    async fn known_vectors(&self, texts: &[EmbeddedTextHash]) -> Result<Vec<Option<Vector>>>;
+    async fn known_vectors(
+        &self,
+        space: &VectorSpace,
+        texts: &[EmbeddedTextHash],
+    ) -> Result<Vec<Option<Vector>>>;
 }
 
 /// Totals of an index, over everything stored.
@@ -214,4 +225,6 @@ pub struct IndexStatistics {
     pub terms: u64,
     /// Chunks among those that readers can see that have a vector.
     pub vectors: u64,
+    /// Vectors that are laid aside, for chunks held back too: no reader sees them yet.
+    pub staged_vectors: u64,
 }

@@ -56,8 +56,8 @@ impl Fingerprint {
     }
 
     /// With another embedder, or none.
-    pub(crate) fn with_embedder(mut self, embedder: Option<(String, usize)>) -> Result<Self> {
-        if embedder.as_ref().is_some_and(|(_, dimension)| !(1..=LARGEST).contains(dimension)) {
+    pub(crate) fn with_embedder(mut self, space: Option<VectorSpace>) -> Result<Self> {
+        if space.as_ref().is_some_and(|space| !(1..=LARGEST).contains(&space.dimension)) {
             return Err(Error::new(
                 ErrorKind::InvalidInput,
                 "take an embedder on",
@@ -65,28 +65,34 @@ impl Fingerprint {
             )
             .next("give the number of numbers that the embedder's vectors have"));
         }
-        self.dimension = embedder.as_ref().map(|(_, dimension)| *dimension);
-        self.embedder = embedder.map(|(fingerprint, _)| fingerprint);
+        self.dimension = space.as_ref().map(|space| space.dimension);
+        self.embedder = space.map(|space| space.embedder);
         Ok(self)
     }
 
     /// Which vectors the index takes.
-    pub(crate) fn space(&self) -> Option<Space> {
+    pub fn space(&self) -> Option<VectorSpace> {
         let (embedder, dimension) = (self.embedder.clone()?, self.dimension?);
-        Some(Space { embedder, dimension })
+        Some(VectorSpace { embedder, dimension })
     }
 }
 
 /// The vectors of one embedder, which alone can be compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Space {
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct VectorSpace {
     /// The embedder's fingerprint.
-    pub(crate) embedder: String,
-    /// Numbers per vector.
-    pub(crate) dimension: usize,
+    pub embedder: String,
+    /// Numbers per vector, from 1 to 65,536.
+    pub dimension: usize,
 }
 
-impl Space {
+impl VectorSpace {
+    /// The vectors of an embedder.
+    pub fn new(embedder: impl Into<String>, dimension: usize) -> Self {
+        Self { embedder: embedder.into(), dimension }
+    }
+
     /// Whether a vector can be one of these.
     ///
     /// # Errors

@@ -89,7 +89,7 @@ pub use document::{
 pub use error::{Error, ErrorKind, Result};
 #[cfg(feature = "seeded-faults")]
 pub use fault::Fault;
-pub use fingerprint::{Fingerprint, Language, Tokenizer};
+pub use fingerprint::{Fingerprint, Language, Tokenizer, VectorSpace};
 pub use identity::{ContentHash, EmbeddedTextHash, FolderHash, IdKey};
 pub use inverted::View;
 pub use memory::MemoryIndex;

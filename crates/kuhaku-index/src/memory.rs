@@ -14,7 +14,7 @@ use crate::document::{
 };
 use crate::error::Result;
 use crate::fault::Seeded;
-use crate::fingerprint::{Fingerprint, Space};
+use crate::fingerprint::{Fingerprint, VectorSpace};
 use crate::identity::{EmbeddedTextHash, FolderHash, IdKey};
 use crate::inverted::{Body, Drafter, Drafters, Generation, Live, Segment, View, drafted};
 use crate::plan::{Plan, resident, rewritten};
@@ -31,7 +31,16 @@ pub struct MemoryIndex {
     id_key: IdKey,
     live: Live,
     writer: Mutex<()>,
+    /// Vectors that no reader sees yet.
+    staged: Mutex<Option<Staged>>,
     ann: Ann,
+}
+
+/// Vectors that are laid aside, and the embedder that they are of.
+#[derive(Debug)]
+struct Staged {
+    space: VectorSpace,
+    vectors: BTreeMap<ChunkId, (EmbeddedTextHash, Vector)>,
 }
 
 impl MemoryIndex {
@@ -54,6 +63,7 @@ impl MemoryIndex {
             id_key,
             live,
             writer: Mutex::default(),
+            staged: Mutex::default(),
             ann: Ann::Exact,
         }
     }
@@ -259,7 +269,9 @@ impl Maintenance for MemoryIndex {
     }
 
     async fn statistics(&self) -> Result<IndexStatistics> {
-        Ok(self.live.generation().statistics())
+        let staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        let staged_vectors = staged.as_ref().map_or(0, |staged| staged.vectors.len() as u64);
+        Ok(IndexStatistics { staged_vectors, ..self.live.generation().statistics() })
     }
 
     async fn quarantined(&self) -> Result<Vec<QuarantinedChunk>> {
@@ -312,68 +324,112 @@ impl Maintenance for MemoryIndex {
         self.replace_all(fingerprint, batch)
     }
 
-    async fn adopt_embedder(&self, embedder: Option<(String, usize)>) -> Result<()> {
+    async fn adopt_embedder(&self, space: Option<VectorSpace>) -> Result<u64> {
+        let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.fingerprint();
-        let fingerprint = before.clone().with_embedder(embedder)?;
-        if fingerprint == before {
-            return Ok(());
+        let fingerprint = before.clone().with_embedder(space.clone())?;
+        let staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let staged = staged.filter(|staged| space.as_ref() == Some(&staged.space));
+        let vectors = staged.map(|staged| staged.vectors).unwrap_or_default();
+        if fingerprint == before && vectors.is_empty() {
+            return Ok(0);
         }
-        self.rewrite(fingerprint, &|record| record).await.map(drop)
+        let current = self.live.generation();
+        let stays = fingerprint == before;
+        let mut adopted = 0;
+        let mut batch = Batch::new();
+        for (document, ..) in current.documents() {
+            let Some(record) = held(&document.body) else { continue };
+            let mut record = DocumentRecord::clone(record);
+            for at in 0..record.chunks.len() {
+                let id = ChunkId::new(record.id.clone(), at as u32);
+                let Some(chunk) = record.chunks.get(at) else { continue };
+                let found = vectors.get(&id);
+                let found = found
+                    .filter(|(hash, _)| record.embedded_text(chunk, &self.id_key) == *hash)
+                    .map(|(_, vector)| vector.clone());
+                adopted += u64::from(found.is_some());
+                if let Some(chunk) = record.chunks.get_mut(at) {
+                    let kept = chunk.vector.take().filter(|_| stays);
+                    chunk.vector = found.or(kept);
+                }
+            }
+            batch = batch.upsert(record);
+        }
+        self.replace_all(fingerprint, batch)?;
+        Ok(adopted)
     }
 
-    async fn without_vector(&self, limit: usize) -> Result<Vec<ChunkToEmbed>> {
+    async fn without_vector(&self, space: &VectorSpace, limit: usize) -> Result<Vec<ChunkToEmbed>> {
         let generation = self.live.generation();
+        let seen = generation.space.as_ref() == Some(space);
+        let staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        let staged = staged.as_ref().filter(|staged| staged.space == *space);
         let documents = generation.documents().into_iter();
-        let chunks =
-            documents.filter_map(|(document, ..)| held(&document.body)).flat_map(|record| {
-                let chunks = (0..).zip(&record.chunks).filter(|(_, chunk)| chunk.vector.is_none());
-                chunks.map(|(ordinal, chunk)| ChunkToEmbed {
+        let chunks = documents.filter_map(|(document, ..)| held(&document.body));
+        let chunks = chunks.flat_map(|record| {
+            (0..).zip(&record.chunks).filter(move |(_, chunk)| !seen || chunk.vector.is_none()).map(
+                move |(ordinal, chunk)| ChunkToEmbed {
                     id: ChunkId::new(record.id.clone(), ordinal),
                     title: record.title.clone(),
                     headings: chunk.headings.clone(),
                     text: record.chunk_text(chunk).to_owned(),
                     hash: record.embedded_text(chunk, &self.id_key),
-                })
-            });
-        Ok(chunks.take(limit).collect())
+                },
+            )
+        });
+        let laid = |chunk: &ChunkToEmbed| {
+            let found = staged.and_then(|staged| staged.vectors.get(&chunk.id));
+            found.is_some_and(|(hash, _)| *hash == chunk.hash)
+        };
+        Ok(chunks.filter(|chunk| !laid(chunk)).take(limit).collect())
     }
 
-    async fn set_vectors(&self, vectors: Vec<(ChunkId, EmbeddedTextHash, Vector)>) -> Result<u64> {
-        let _writing = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+    async fn stage_vectors(
+        &self,
+        space: &VectorSpace,
+        vectors: Vec<(ChunkId, EmbeddedTextHash, Vector)>,
+    ) -> Result<u64> {
         let current = self.live.generation();
-        let mut changed: BTreeMap<DocumentId, DocumentRecord> = BTreeMap::new();
-        let mut stored = 0;
+        let mut found = Vec::with_capacity(vectors.len());
         for (id, hash, vector) in vectors {
             let tried = || format!("store the vector of chunk {id}");
-            Space::check(current.space.as_ref(), vector.dimension(), tried)?;
+            VectorSpace::check(Some(space), vector.dimension(), tried)?;
             let known = current.document(id.document());
-            let Some(record) = known.and_then(|(document, _)| held(&document.body)) else {
-                continue;
-            };
-            let chunk = record.chunks.get(id.ordinal() as usize);
-            if chunk.is_none_or(|chunk| record.embedded_text(chunk, &self.id_key) != hash) {
-                continue;
-            }
-            let changed = changed
-                .entry(id.document().clone())
-                .or_insert_with(|| DocumentRecord::clone(record));
-            if let Some(chunk) = changed.chunks.get_mut(id.ordinal() as usize) {
-                chunk.vector = Some(vector);
-                stored += 1;
+            let record = known.and_then(|(document, _)| held(&document.body));
+            let chunk = record.and_then(|it| Some((it, it.chunks.get(id.ordinal() as usize)?)));
+            if chunk.is_some_and(|(it, chunk)| it.embedded_text(chunk, &self.id_key) == hash) {
+                found.push((id, (hash, vector)));
             }
         }
-        if stored > 0 {
-            let ids: Vec<DocumentId> = changed.keys().cloned().collect();
-            self.publish(&current, &ids, changed.into_values().collect());
-        }
-        Ok(stored)
+        let mut staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        let staged = match staged.take().filter(|staged| staged.space == *space) {
+            Some(before) => staged.insert(before),
+            None => staged.insert(Staged { space: space.clone(), vectors: BTreeMap::new() }),
+        };
+        let count = found.len() as u64;
+        staged.vectors.extend(found);
+        Ok(count)
     }
 
-    async fn known_vectors(&self, texts: &[EmbeddedTextHash]) -> Result<Vec<Option<Vector>>> {
+    async fn known_vectors(
+        &self,
+        space: &VectorSpace,
+        texts: &[EmbeddedTextHash],
+    ) -> Result<Vec<Option<Vector>>> {
         let mut known: HashMap<EmbeddedTextHash, Option<Vector>> =
             texts.iter().map(|text| (*text, None)).collect();
+        let staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(staged) = staged.as_ref().filter(|staged| staged.space == *space) {
+            for (hash, vector) in staged.vectors.values() {
+                if let Some(slot) = known.get_mut(hash) {
+                    *slot = Some(vector.clone());
+                }
+            }
+        }
         let generation = self.live.generation();
-        for (document, ..) in generation.documents() {
+        let seen = generation.space.as_ref() == Some(space);
+        for (document, ..) in generation.documents().into_iter().filter(|_| seen) {
             let Some(record) = held(&document.body) else { continue };
             for chunk in record.chunks.iter().filter(|chunk| chunk.vector.is_some()) {
                 if let Some(slot) = known.get_mut(&record.embedded_text(chunk, &self.id_key)) {

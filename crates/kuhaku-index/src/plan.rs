@@ -9,7 +9,7 @@ use crate::contract::Rewrite;
 use crate::document::{DocumentRecord, Validity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{Fault, Seeded};
-use crate::fingerprint::Space;
+use crate::fingerprint::VectorSpace;
 use crate::identity::{ContentHash, IdKey};
 use crate::inverted::{Body, Document, Generation};
 use crate::write::{ApplyReport, Batch, Change, ChangeOutcome};
@@ -135,11 +135,11 @@ impl Pending<'_> {
     }
 }
 
-fn check(record: &DocumentRecord, space: Option<&Space>) -> Result<()> {
+fn check(record: &DocumentRecord, space: Option<&VectorSpace>) -> Result<()> {
     for (ordinal, chunk) in record.chunks.iter().enumerate() {
         if let Some(vector) = &chunk.vector {
             let tried = || format!("store the vector of chunk {ordinal} of document {}", record.id);
-            Space::check(space, vector.dimension(), tried)?;
+            VectorSpace::check(space, vector.dimension(), tried)?;
         }
     }
     let text = record.text.as_str();

@@ -14,7 +14,7 @@ use std::path::Path;
 use kuhaku_core::{ChunkId, DocumentId, Masked, Roles, Runtime, Scope};
 use kuhaku_index::{
     Batch, ChunkIndex, ChunkRecord, DenseQuery, Depth, DocumentRecord, IdKey, OpenOptions,
-    SparseQuery, SqliteIndex, Vector,
+    SparseQuery, SqliteIndex, Vector, VectorSpace,
 };
 use sqlx::{ConnectOptions as _, Connection as _};
 
@@ -47,11 +47,13 @@ async fn execute(folder: &Path, statement: &'static str) {
 const VERSION_1: &str = include_str!("version_1.sql");
 /// The same as version 2 wrote it: never to be changed.
 const VERSION_2: &str = include_str!("version_2.sql");
+/// The same as version 3 wrote it: never to be changed.
+const VERSION_3: &str = include_str!("version_3.sql");
 
 /// D25
 #[tokio::test]
 async fn an_index_of_each_earlier_version_is_migrated_with_all_that_it_holds() {
-    for version in [VERSION_1, VERSION_2] {
+    for version in [VERSION_1, VERSION_2, VERSION_3] {
         migrated(version).await;
     }
 }
@@ -77,15 +79,16 @@ async fn migrated(version: &'static str) {
     assert_eq!(maintenance.documents().await.unwrap().len(), 2, "a retired one is none");
     assert_eq!(maintenance.quarantined().await.unwrap()[0].text, "delta");
     let usage = index.usage().await.unwrap();
-    assert!(usage.format == 3 && usage.last_commit.is_some(), "it was migrated");
+    assert!(usage.format == 4 && usage.last_commit.is_some(), "it was migrated");
     index.apply(document("new", "alpha")).await.unwrap();
     // A quarantined chunk is embedded too, for when it is released.
-    maintenance.adopt_embedder(Some(("e".into(), 2))).await.unwrap();
-    let chunks = maintenance.without_vector(9).await.unwrap();
+    let space = VectorSpace::new("e", 2);
+    let chunks = maintenance.without_vector(&space, 9).await.unwrap();
     assert_eq!(chunks.len(), 4);
     let vector = Vector::new(vec![1.0, 2.0]).unwrap();
     let vectors = chunks.into_iter().map(|chunk| (chunk.id, chunk.hash, vector.clone())).collect();
-    assert_eq!(maintenance.set_vectors(vectors).await.unwrap(), 4);
+    assert_eq!(maintenance.stage_vectors(&space, vectors).await.unwrap(), 4);
+    assert_eq!(maintenance.adopt_embedder(Some(space)).await.unwrap(), 4);
     let hits = index.reader(&insider).await.unwrap().dense(&DenseQuery::new(vector, 9)).await;
     assert_eq!(hits.unwrap().len(), 3);
     index.close().await;

@@ -314,7 +314,7 @@ async fn compaction_gives_the_room_of_removed_documents_back() {
     index.apply(removals).await.unwrap();
     let usage = index.usage().await.unwrap();
     assert_eq!((usage.totals.documents, usage.totals.chunks), (1, 2));
-    assert!(usage.changes > 0 && usage.last_commit.is_some() && usage.format == 3);
+    assert!(usage.changes > 0 && usage.last_commit.is_some() && usage.format == 4);
     let compaction = index.compact().await.unwrap();
     assert!(compaction.is_complete(), "{compaction:?}");
     assert!(compaction.after * 4 < compaction.before, "{compaction:?}");

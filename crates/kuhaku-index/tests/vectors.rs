@@ -8,7 +8,7 @@ use kuhaku_core::{AccessTags, ChunkId, DocumentId, Masked, Roles, Runtime, Scope
 use kuhaku_index::{
     Ann, Batch, ChunkIndex, ChunkRecord, DenseQuery, Depth, DocumentRecord, ErrorKind, Filter,
     FindingKind, Fingerprint, IdKey, Language, MemoryIndex, OpenOptions, SqliteIndex, Tokenizer,
-    Vector,
+    Vector, VectorSpace,
 };
 
 fn fingerprint() -> Fingerprint {
@@ -134,7 +134,7 @@ async fn vectors_of_another_dimension_or_without_an_embedder_are_refused_with_a_
         let error = index.apply(Batch::new().upsert(wrong)).await.unwrap_err();
         assert!(error.to_string().contains("no embedder"), "{error}");
         for dimension in [0, 70_000] {
-            let embedder = Some(("f".into(), dimension));
+            let embedder = Some(VectorSpace::new("f", dimension));
             index.maintenance().adopt_embedder(embedder).await.unwrap_err();
         }
         assert_eq!(index.maintenance().statistics().await.unwrap().documents, 0);
@@ -153,19 +153,20 @@ async fn an_index_without_vectors_gains_them_and_changes_its_embedder_in_place()
         held.chunks[1].quarantine = Some("special_token".into());
         let open = document("a", "one two", &[], &[Some(X), None]);
         index.apply(Batch::new().upsert(held).upsert(open)).await.unwrap();
-        maintenance.adopt_embedder(Some(("e".into(), 3))).await.unwrap();
+        maintenance.adopt_embedder(Some(VectorSpace::new("e", 3))).await.unwrap();
         assert_eq!(maintenance.statistics().await.unwrap().vectors, 1, "it is the same");
-        maintenance.adopt_embedder(Some(("f".into(), 3))).await.unwrap();
+        maintenance.adopt_embedder(Some(VectorSpace::new("f", 3))).await.unwrap();
         assert_eq!(index.fingerprint().embedder.as_deref(), Some("f"));
         assert_eq!(maintenance.statistics().await.unwrap().vectors, 0);
-        let all = maintenance.without_vector(9).await.unwrap();
+        let f = VectorSpace::new("f", 3);
+        let all = maintenance.without_vector(&f, 9).await.unwrap();
         let ids: Vec<_> = all.iter().map(|chunk| chunk.id.to_string()).collect();
         assert_eq!(ids, ["a::0", "a::1", "b::0", "b::1"]);
         assert_eq!((all[3].title.as_str(), all[3].text.as_str()), ("Title", "four"));
         assert_eq!(all[3].headings, ["Heading"]);
-        assert_eq!(maintenance.without_vector(1).await.unwrap(), all[..1]);
+        assert_eq!(maintenance.without_vector(&f, 1).await.unwrap(), all[..1]);
         let hashes: Vec<_> = all.iter().map(|chunk| chunk.hash).collect();
-        assert_eq!(maintenance.known_vectors(&hashes).await.unwrap(), vec![None; 4]);
+        assert_eq!(maintenance.known_vectors(&f, &hashes).await.unwrap(), vec![None; 4]);
 
         let mut vectors: Vec<_> =
             all.iter().map(|chunk| (chunk.id.clone(), chunk.hash, vector(Y))).collect();
@@ -173,10 +174,16 @@ async fn an_index_without_vectors_gains_them_and_changes_its_embedder_in_place()
         vectors[0].1 = hashes[1];
         vectors.push((chunk("a", 7), hashes[0], vector(Y)));
         vectors.push((chunk("z", 0), hashes[0], vector(Y)));
-        assert_eq!(maintenance.set_vectors(vectors).await.unwrap(), 3);
-        let left = maintenance.without_vector(9).await.unwrap();
+        assert_eq!(maintenance.stage_vectors(&f, vectors).await.unwrap(), 3);
+        let left = maintenance.without_vector(&f, 9).await.unwrap();
         assert_eq!(left, all[..1]);
-        let known = maintenance.known_vectors(&[hashes[0], hashes[3], hashes[3]]).await.unwrap();
+        let totals = maintenance.statistics().await.unwrap();
+        assert_eq!((totals.vectors, totals.staged_vectors), (0, 3));
+        assert_eq!(found(&*index, &Scope::anonymous(), Y, 9).await, "");
+        assert_eq!(maintenance.adopt_embedder(Some(f.clone())).await.unwrap(), 3);
+        assert_eq!(maintenance.without_vector(&f, 9).await.unwrap(), left);
+        let known =
+            maintenance.known_vectors(&f, &[hashes[0], hashes[3], hashes[3]]).await.unwrap();
         assert_eq!(known, [None, Some(vector(Y)), Some(vector(Y))]);
         assert_eq!(found(&*index, &Scope::anonymous(), Y, 9).await, "a::1=1.00 ");
         let insider = Scope::with_roles(Roles::new(["hr"]));
@@ -184,7 +191,7 @@ async fn an_index_without_vectors_gains_them_and_changes_its_embedder_in_place()
         maintenance.release(&chunk("b", 1)).await.unwrap();
         assert_eq!(found(&*index, &insider, Y, 9).await, "a::1=1.00 b::0=1.00 b::1=1.00 ");
         let wrong = vec![(chunk("a", 0), hashes[0], Vector::new(vec![1.0]).unwrap())];
-        maintenance.set_vectors(wrong).await.unwrap_err();
+        maintenance.stage_vectors(&f, wrong).await.unwrap_err();
     }
 }
 
@@ -203,17 +210,19 @@ async fn a_text_made_anew_loses_its_vector_unless_it_stays_as_it_was() {
             record
         };
         index.maintenance().rewrite(fingerprint(), &rewrite).await.unwrap();
-        let left = index.maintenance().without_vector(9).await.unwrap();
+        let e = VectorSpace::new("e", 3);
+        let left = index.maintenance().without_vector(&e, 9).await.unwrap();
         assert_eq!(left.iter().map(|chunk| &chunk.id).collect::<Vec<_>>(), [&chunk("a", 1)]);
         let other = fingerprint().embedder("f", 3);
         index.maintenance().rewrite(other, &|record| record).await.unwrap();
-        assert_eq!(index.maintenance().without_vector(9).await.unwrap().len(), 3);
+        let f = VectorSpace::new("f", 3);
+        assert_eq!(index.maintenance().without_vector(&f, 9).await.unwrap().len(), 3);
         let given = |mut record: DocumentRecord| {
             record.chunks.iter_mut().for_each(|chunk| chunk.vector = Some(vector(XY)));
             record
         };
         index.maintenance().rewrite(fingerprint(), &given).await.unwrap();
-        assert!(index.maintenance().without_vector(9).await.unwrap().is_empty());
+        assert!(index.maintenance().without_vector(&e, 9).await.unwrap().is_empty());
     }
 }
 
@@ -241,11 +250,14 @@ async fn vectors_come_back_from_the_database_and_from_the_snapshot_to_the_last_b
     }
     // Another handle sees vectors that come later, and another embedder.
     let index = open(folder.path()).await;
-    let left = index.maintenance().without_vector(9).await.unwrap();
+    let e = VectorSpace::new("e", 3);
+    let left = index.maintenance().without_vector(&e, 9).await.unwrap();
     let vectors = vec![(left[0].id.clone(), left[0].hash, vector(Y))];
-    assert_eq!(index.maintenance().set_vectors(vectors).await.unwrap(), 1);
+    assert_eq!(other.maintenance().stage_vectors(&e, vectors).await.unwrap(), 1);
+    assert_eq!(found(&other, &Scope::anonymous(), Y, 1).await, "a::0=-0.90 ");
+    assert_eq!(index.maintenance().adopt_embedder(Some(e)).await.unwrap(), 1);
     assert_eq!(found(&other, &Scope::anonymous(), Y, 1).await, "a::1=1.00 ");
-    index.maintenance().adopt_embedder(Some(("f".into(), 2))).await.unwrap();
+    index.maintenance().adopt_embedder(Some(VectorSpace::new("f", 2))).await.unwrap();
     let reader = other.reader(&Scope::anonymous()).await.unwrap();
     assert_eq!((reader.embedder(), reader.visible_vectors()), (Some("f"), 0));
     assert_eq!(other.fingerprint().dimension, Some(2));
@@ -347,7 +359,8 @@ async fn vectors_that_are_none_are_found_and_left_out_by_repair_and_nothing_else
         assert_eq!((repair.kept, repair.lost.len()), (2, 0), "{damage}");
         assert_eq!((repair.vectors_lost, repair.rebuilt), (lost, 0), "{damage}");
         let index = SqliteIndex::open(options.clone()).await.unwrap();
-        let left = index.maintenance().without_vector(9).await.unwrap();
+        let e = VectorSpace::new("e", 3);
+        let left = index.maintenance().without_vector(&e, 9).await.unwrap();
         let missing = if kind == FindingKind::Table { 3 } else { 1 };
         assert_eq!(left.len(), missing, "{damage}");
         index.close().await;
@@ -382,7 +395,7 @@ async fn vectors_are_in_a_backup_and_after_compaction_none_of_what_was_removed_i
     assert!(index.compact().await.unwrap().is_complete());
     assert!(!holds(folder.path()));
     assert_eq!(index.usage().await.unwrap().totals.vectors, 3);
-    index.maintenance().adopt_embedder(Some(("f".into(), 3))).await.unwrap();
+    index.maintenance().adopt_embedder(Some(VectorSpace::new("f", 3))).await.unwrap();
     assert!(index.compact().await.unwrap().is_complete());
     let bytes: Vec<u8> =
         vector(XY).as_slice().iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -428,8 +441,11 @@ async fn a_reader_keeps_its_texts_through_changes_that_take_none_away() {
     index.apply(batch).await.unwrap();
     let reader = index.reader(&Scope::anonymous()).await.unwrap();
     let maintenance = index.maintenance();
-    for chunk in maintenance.without_vector(9).await.unwrap() {
-        maintenance.set_vectors(vec![(chunk.id, chunk.hash, vector(Y))]).await.unwrap();
+    let e = VectorSpace::new("e", 3);
+    for chunk in maintenance.without_vector(&e, 9).await.unwrap() {
+        let vectors = vec![(chunk.id, chunk.hash, vector(Y))];
+        maintenance.stage_vectors(&e, vectors).await.unwrap();
+        maintenance.adopt_embedder(Some(e.clone())).await.unwrap();
     }
     index.compact().await.unwrap();
     index.apply(Batch::new().remove(DocumentId::new("a").unwrap())).await.unwrap();

@@ -289,12 +289,16 @@ async fn another_embedder_goes_on_where_it_was_stopped() {
     other.fail_on("text 4", CoreErrorKind::Unavailable);
     let error = ingestor.reembed(Some(other.clone()), &mut ()).await.unwrap_err();
     assert!(error.tried().starts_with("embed `"), "{error}");
-    let (chunks, vectors) = base.totals().await;
-    assert!(vectors < chunks && vectors % 2 == 0);
+    let totals = base.index.maintenance().statistics().await.unwrap();
+    let (chunks, staged) = (totals.chunks, totals.staged_vectors);
+    assert!(staged < chunks && staged % 2 == 0);
+    let before = Some(base.embedder.fingerprint());
+    assert_eq!(base.index.fingerprint().embedder.as_deref(), before, "it goes on as it was");
+    assert_eq!(totals.vectors, chunks);
 
     other.recover();
     let report = ingestor.reembed(Some(other.clone()), &mut ()).await.unwrap();
-    assert_eq!(report.embedded, chunks - vectors);
+    assert_eq!(report.embedded, chunks - staged);
     assert_eq!(base.totals().await, (chunks, chunks));
     // The batch that failed was asked for again, and no other.
     let asked = other.calls().iter().flatten().filter(|text| *text != "dimension").count();
@@ -303,6 +307,42 @@ async fn another_embedder_goes_on_where_it_was_stopped() {
     let report = ingestor.reembed(None, &mut ()).await.unwrap();
     assert_eq!((report.from.as_deref(), report.to), (Some(other.fingerprint()), None));
     assert_eq!(base.totals().await, (chunks, 0));
+}
+
+/// R4: which texts come first, and which have an equal one that is done, follows from all of them.
+#[tokio::test]
+async fn hidden_texts_change_nothing_that_is_found_while_vectors_are_being_made() {
+    let mut staged = 0;
+    for ended_by in ["text 0", "text 2", "text 4", "hidden 2"] {
+        let mut seen = Vec::new();
+        for hidden in [false, true] {
+            let index = empty();
+            let text = async |name: String, text: String, tags: &[&str]| {
+                let document = TextDocument::new(name, text).tags(AccessTags::new(tags).unwrap());
+                ingestor(&index).text(document).await.unwrap();
+            };
+            for at in 0..6 {
+                text(format!("{at}.txt"), format!("text {at}"), &[]).await;
+                if hidden {
+                    text(format!("{at}h.txt"), format!("text {}", 5 - at), &["hr"]).await;
+                    text(format!("a{at}.txt"), format!("hidden {at}"), &["hr"]).await;
+                }
+            }
+            let other = Arc::new(WordEmbedder::named("other", 24));
+            other.fail_on(ended_by, CoreErrorKind::Unavailable);
+            let ingestor = ingestor(&index).embedding_batch(2);
+            let done = ingestor.reembed(Some(other), &mut ()).await;
+            assert_eq!(done.is_err(), hidden || ended_by.starts_with("text"), "{ended_by}");
+            let reader = index.reader(&Scope::anonymous()).await.unwrap();
+            if done.is_err() {
+                let totals = index.maintenance().statistics().await.unwrap();
+                staged += totals.staged_vectors;
+                seen.push((reader.visible_vectors(), reader.embedder().map(str::to_owned)));
+            }
+        }
+        assert!(seen.iter().all(|seen| *seen == (0, None)), "{ended_by}: {seen:?}");
+    }
+    assert!(staged > 0, "nothing was there to be seen");
 }
 
 #[tokio::test]

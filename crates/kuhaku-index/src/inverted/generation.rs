@@ -20,7 +20,7 @@ use crate::ann::Ann;
 use crate::contract::IndexStatistics;
 use crate::document::{StoredDocument, Validity};
 use crate::fault::Seeded;
-use crate::fingerprint::Space;
+use crate::fingerprint::VectorSpace;
 
 /// A segment and what of it is dead.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ pub(crate) struct Generation {
     pub(crate) parts: Vec<Part>,
     pub(crate) number: u64,
     /// Whose vectors it takes.
-    pub(crate) space: Option<Space>,
+    pub(crate) space: Option<VectorSpace>,
     /// Of some classes, each of all that lives in it.
     pub(super) graphs: Vec<Arc<Graph>>,
 }
@@ -79,12 +79,15 @@ const MAX_WEIGHT: usize = u32::MAX as usize / 2;
 
 impl Generation {
     /// A generation without documents.
-    pub(crate) fn empty(space: Option<Space>) -> Self {
+    pub(crate) fn empty(space: Option<VectorSpace>) -> Self {
         Self { space, ..Self::default() }
     }
 
     /// A generation of these segments.
-    pub(crate) fn of(space: Option<Space>, segments: impl IntoIterator<Item = Segment>) -> Self {
+    pub(crate) fn of(
+        space: Option<VectorSpace>,
+        segments: impl IntoIterator<Item = Segment>,
+    ) -> Self {
         Self::empty(space).next(&[], segments)
     }
 

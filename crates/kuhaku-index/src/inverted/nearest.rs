@@ -12,7 +12,7 @@ use super::search::Rules;
 use super::view::View;
 use crate::error::Result;
 use crate::fault::Fault;
-use crate::fingerprint::Space;
+use crate::fingerprint::VectorSpace;
 use crate::query::{DenseHit, DenseQuery};
 
 /// Rows that are looked at between two looks at whether to go on, and whether any of them is seen.
@@ -24,7 +24,7 @@ pub(super) fn dense(
     query: &DenseQuery,
     cancelled: &AtomicBool,
 ) -> Result<Vec<DenseHit>> {
-    Space::check(view.generation.space.as_ref(), query.vector.dimension(), || {
+    VectorSpace::check(view.generation.space.as_ref(), query.vector.dimension(), || {
         "search with this vector".into()
     })?;
     if query.limit == 0 || view.vectors == 0 {

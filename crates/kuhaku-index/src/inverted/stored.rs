@@ -18,7 +18,7 @@ use super::segment::{Chunk, Entry, Run, Segment};
 use super::terms::Terms;
 use super::tombstones::Tombstones;
 use crate::document::Validity;
-use crate::fingerprint::Space;
+use crate::fingerprint::VectorSpace;
 use crate::identity::ContentHash;
 use crate::snapshot::{Reader, Writer, array, number, put_number, put_word, word};
 use crate::vector::Vector;
@@ -40,7 +40,7 @@ impl Generation {
     }
 
     /// What [`Generation::encode`] has written.
-    pub(crate) fn decode(reader: &mut Reader, space: Option<Space>) -> Option<Self> {
+    pub(crate) fn decode(reader: &mut Reader, space: Option<VectorSpace>) -> Option<Self> {
         let dimension = space.as_ref().map_or(0, |space| space.dimension);
         let count = u64::from_le_bytes(reader.block()?.try_into().ok()?);
         let mut parts = Vec::new();
@@ -293,8 +293,8 @@ mod tests {
         (0..90).map(document).collect()
     }
 
-    fn space() -> Option<Space> {
-        Some(Space { embedder: "e".into(), dimension: 3 })
+    fn space() -> Option<VectorSpace> {
+        Some(VectorSpace { embedder: "e".into(), dimension: 3 })
     }
 
     /// One of two chunks has one.

@@ -6,11 +6,12 @@ use kuhaku_core::{ChunkId, DocumentId};
 use super::SqliteIndex;
 use super::codec::decode_tags;
 use super::failure::{corrupt, storage};
+use super::staged;
 use super::writer::Contents;
 use crate::contract::{IndexStatistics, Maintenance, Rewrite};
 use crate::document::{ChunkToEmbed, DocumentListing, QuarantinedChunk, StoredDocument};
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, VectorSpace};
 use crate::identity::{EmbeddedTextHash, FolderHash};
 use crate::vector::Vector;
 use crate::write::{ApplyReport, Batch};
@@ -69,7 +70,8 @@ impl Maintenance for SqliteIndex {
 
     async fn statistics(&self) -> Result<IndexStatistics> {
         self.follow().await?;
-        Ok(self.live.generation().statistics())
+        let staged_vectors = staged::count(&mut *self.connection().await?).await?;
+        Ok(IndexStatistics { staged_vectors, ..self.live.generation().statistics() })
     }
 
     async fn quarantined(&self) -> Result<Vec<QuarantinedChunk>> {
@@ -105,19 +107,28 @@ impl Maintenance for SqliteIndex {
         self.replace_all(fingerprint, Contents::Rewritten(rewrite)).await
     }
 
-    async fn adopt_embedder(&self, embedder: Option<(String, usize)>) -> Result<()> {
-        self.take_embedder(embedder).await
+    async fn adopt_embedder(&self, space: Option<VectorSpace>) -> Result<u64> {
+        self.take_embedder(space).await
     }
 
-    async fn without_vector(&self, limit: usize) -> Result<Vec<ChunkToEmbed>> {
-        self.chunks_to_embed(limit).await
+    async fn without_vector(&self, space: &VectorSpace, limit: usize) -> Result<Vec<ChunkToEmbed>> {
+        self.follow().await?;
+        self.chunks_to_embed(space, limit).await
     }
 
-    async fn set_vectors(&self, vectors: Vec<(ChunkId, EmbeddedTextHash, Vector)>) -> Result<u64> {
-        self.store_vectors(vectors).await
+    async fn stage_vectors(
+        &self,
+        space: &VectorSpace,
+        vectors: Vec<(ChunkId, EmbeddedTextHash, Vector)>,
+    ) -> Result<u64> {
+        self.lay_aside(space, vectors).await
     }
 
-    async fn known_vectors(&self, texts: &[EmbeddedTextHash]) -> Result<Vec<Option<Vector>>> {
-        self.find_vectors(texts).await
+    async fn known_vectors(
+        &self,
+        space: &VectorSpace,
+        texts: &[EmbeddedTextHash],
+    ) -> Result<Vec<Option<Vector>>> {
+        self.find_vectors(space, texts).await
     }
 }

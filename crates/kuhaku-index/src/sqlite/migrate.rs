@@ -20,6 +20,8 @@ const STEPS: &[&str] = &[
     "DROP TABLE vectors; \
      CREATE TABLE vectors (chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE, \
      text BLOB NOT NULL, vector BLOB NOT NULL, UNIQUE (text, chunk)) STRICT",
+    "CREATE TABLE staged_vectors (chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE, \
+     text BLOB NOT NULL, vector BLOB NOT NULL, UNIQUE (text, chunk)) STRICT",
 ];
 
 /// The version that this build writes.

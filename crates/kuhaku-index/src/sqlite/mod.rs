@@ -29,6 +29,7 @@ mod repair;
 mod rows;
 mod schema;
 mod shape;
+mod staged;
 mod usage;
 mod vectors;
 mod verify;

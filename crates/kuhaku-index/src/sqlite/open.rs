@@ -20,7 +20,7 @@ use super::writer::{Writer, aside};
 use super::{SqliteIndex, migrate, private, rows, schema};
 use crate::analysis::Analyzer;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::Space;
+use crate::fingerprint::VectorSpace;
 use crate::inverted::{Draft, Generation, Live};
 
 /// The name of the database.
@@ -161,7 +161,7 @@ async fn connections(with: SqliteConnectOptions) -> sqlx::Result<SqlitePool> {
 /// Reads all that searching needs: what the caller's transaction sees.
 pub(super) async fn load(
     connection: &mut SqliteConnection,
-    space: Option<Space>,
+    space: Option<VectorSpace>,
 ) -> Result<Generation> {
     let mut draft = Draft::default();
     let dimension = space.as_ref().map_or(0, |space| space.dimension);

@@ -3,7 +3,7 @@
 //! Rows of documents and chunks are immutable and their numbers are never reused (D13). A document
 //! that was replaced or removed is entered in `retired`, with the time in seconds since 1970, and
 //! deleted when no reader needs it. A vector belongs to its chunk and goes with it; by the hash of what
-//! was embedded it is found for an equal text.
+//! was embedded it is found for an equal text. Staged ones are seen by no reader until all are there.
 
 use kuhaku_core::Runtime;
 use sqlx::{AssertSqlSafe, SqliteConnection};
@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, SqliteConnection};
 use super::failure::{beyond_repair, corrupt, no_index, storage};
 use super::migrate::VERSION;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, VectorSpace};
 use crate::identity::IdKey;
 
 /// `kuha` in ASCII: marks the file as an index of kuhaku.
@@ -72,6 +72,12 @@ CREATE TABLE quarantine (
     reason TEXT NOT NULL
 ) STRICT;
 CREATE TABLE vectors (
+    chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
+    text BLOB NOT NULL,
+    vector BLOB NOT NULL,
+    UNIQUE (text, chunk)
+) STRICT;
+CREATE TABLE staged_vectors (
     chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
     text BLOB NOT NULL,
     vector BLOB NOT NULL,
@@ -278,6 +284,18 @@ pub(super) async fn write_fingerprint(
             .caused_by(source)
     })?;
     write(connection, "fingerprint", &json).await
+}
+
+/// Stores which embedder the staged vectors are of.
+pub(super) async fn write_staged(
+    connection: &mut SqliteConnection,
+    space: &VectorSpace,
+) -> Result<()> {
+    let json = serde_json::to_vec(space).map_err(|source| {
+        Error::new(ErrorKind::Storage, "write to the index", "an embedder has no JSON form")
+            .caused_by(source)
+    })?;
+    write(connection, "staged", &json).await
 }
 
 /// Reads the `meta` table. Errors say that `tried` was tried.

@@ -1,7 +1,5 @@
 //! Stored vectors: each belongs to a chunk, and is known by the hash of what was embedded.
 
-use std::collections::BTreeMap;
-
 use kuhaku_core::{ChunkId, DocumentId};
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
@@ -14,11 +12,12 @@ use super::open::load;
 use super::record::record_at;
 use super::rows::{self, ChangeKind};
 use super::schema;
-use super::writer::{check, failed};
+use super::staged;
+use super::writer::{aside, check, failed};
 use crate::contract::ChunkIndex as _;
 use crate::document::{ChunkToEmbed, DocumentRecord};
 use crate::error::{Error, Result};
-use crate::fingerprint::Space;
+use crate::fingerprint::VectorSpace;
 use crate::identity::{EmbeddedTextHash, IdKey};
 use crate::inverted::Draft;
 use crate::vector::Vector;
@@ -54,19 +53,20 @@ pub(super) async fn insert(
         });
         let chunks: Vec<_> = chunks.collect();
         for chunks in chunks.chunks(ROWS) {
-            put(connection, chunks).await?;
+            put(connection, "vectors", chunks).await?;
         }
     }
     Ok(())
 }
 
-/// Stores vectors by the rows of their chunks, in the place of those that are there.
+/// Stores vectors in a table by the rows of their chunks, in the place of those that are there.
 async fn put(
     connection: &mut SqliteConnection,
+    table: &'static str,
     vectors: &[(i64, EmbeddedTextHash, &Vector)],
 ) -> Result<()> {
-    let mut statement =
-        QueryBuilder::<Sqlite>::new("INSERT OR REPLACE INTO vectors (chunk, text, vector) ");
+    let into = format!("INSERT OR REPLACE INTO {table} (chunk, text, vector) ");
+    let mut statement = QueryBuilder::<Sqlite>::new(into);
     statement.push_values(vectors, |mut values, (chunk, text, vector)| {
         let text = text.as_bytes().as_slice();
         values.push_bind(*chunk).push_bind(text).push_bind(encode_vector(vector, text));
@@ -122,44 +122,77 @@ impl SqliteIndex {
     }
 
     /// See [`crate::Maintenance::adopt_embedder`].
-    pub(super) async fn take_embedder(&self, embedder: Option<(String, usize)>) -> Result<()> {
+    pub(super) async fn take_embedder(&self, space: Option<VectorSpace>) -> Result<u64> {
         let mut writer = self.writer.lock().await;
         let _lock = WriteLock::acquire(&self.directory)?;
         let mut transaction = self.begin_current().await?;
         let before = self.fingerprint();
         check(&writer.fingerprint, &before)?;
-        let fingerprint = before.clone().with_embedder(embedder)?;
-        if fingerprint == before {
-            return Ok(());
+        let fingerprint = before.clone().with_embedder(space)?;
+        let ready = fingerprint.space() == staged::space(&mut transaction).await?;
+        let changed = match ready && fingerprint.embedder.is_some() {
+            true => staged::documents(&mut transaction).await?,
+            false => Vec::new(),
+        };
+        if fingerprint == before && changed.is_empty() {
+            return Ok(0);
         }
         // The snapshot in the making is of vectors that go.
         writer.kept.stop().await;
-        sqlx::query("DELETE FROM vectors").execute(&mut *transaction).await.map_err(failed)?;
-        schema::write_fingerprint(&mut transaction, &fingerprint).await?;
-        rows::log(&mut transaction, ChangeKind::Reset, 0).await?;
-        let generation = load(&mut transaction, fingerprint.space()).await?;
-        let publish = || {
-            self.live.replace(generation, self.live.drafters());
-            self.set_fingerprint(fingerprint.clone());
+        if fingerprint != before {
+            sqlx::query("DELETE FROM vectors").execute(&mut *transaction).await.map_err(failed)?;
+            schema::write_fingerprint(&mut transaction, &fingerprint).await?;
+        }
+        let adopted = match changed.is_empty() {
+            true => 0,
+            false => staged::publish(&mut transaction).await?,
         };
-        self.commit(transaction, Vec::new(), publish).await?;
-        writer.fingerprint = fingerprint;
+        staged::clear(&mut transaction).await?;
+        if fingerprint == before {
+            let current = self.live.generation();
+            let dimension = current.space.as_ref().map_or(0, |space| space.dimension);
+            let (mut draft, mut ids) = (Draft::default(), Vec::with_capacity(changed.len()));
+            for (row, id) in changed {
+                rows::log(&mut transaction, ChangeKind::Release, row).await?;
+                rows::load(&mut transaction, &mut draft, row, row, dimension).await?;
+                ids.push(id);
+            }
+            let next = aside(READING, move || current.next(&ids, draft.finish())).await?;
+            self.commit(transaction, Vec::new(), || self.live.publish(next)).await?;
+        } else {
+            rows::log(&mut transaction, ChangeKind::Reset, 0).await?;
+            let generation = load(&mut transaction, fingerprint.space()).await?;
+            let publish = || {
+                self.live.replace(generation, self.live.drafters());
+                self.set_fingerprint(fingerprint.clone());
+            };
+            self.commit(transaction, Vec::new(), publish).await?;
+            writer.fingerprint = fingerprint;
+        }
         self.keep_while_open(&mut writer.kept).await;
-        Ok(())
+        Ok(adopted)
     }
 
     /// See [`crate::Maintenance::without_vector`].
-    pub(super) async fn chunks_to_embed(&self, limit: usize) -> Result<Vec<ChunkToEmbed>> {
+    pub(super) async fn chunks_to_embed(
+        &self,
+        space: &VectorSpace,
+        limit: usize,
+    ) -> Result<Vec<ChunkToEmbed>> {
         let mut connection = self.connection().await?;
+        let [seen, staged] = self.have(&mut connection, space).await?;
         let rows: Vec<ChunkRow> = sqlx::query_as(
             "SELECT d.id, c.ordinal, d.title, c.headings, c.text, \
              substr(CAST(d.text AS BLOB), c.start + 1, c.length) \
              FROM chunks c JOIN documents d ON d.row = c.document \
              WHERE c.row IN (SELECT c.row FROM chunks c JOIN documents d ON d.row = c.document \
-             WHERE c.row NOT IN (SELECT chunk FROM vectors) \
+             WHERE NOT (? AND c.row IN (SELECT chunk FROM vectors)) \
+             AND NOT (? AND c.row IN (SELECT chunk FROM staged_vectors)) \
              AND d.row NOT IN (SELECT document FROM retired) ORDER BY d.id, c.ordinal LIMIT ?) \
              ORDER BY d.id, c.ordinal",
         )
+        .bind(seen)
+        .bind(staged)
         .bind(i64::try_from(limit).unwrap_or(i64::MAX))
         .fetch_all(&mut *connection)
         .await
@@ -170,50 +203,46 @@ impl SqliteIndex {
             .ok_or_else(|| corrupt("list chunks without vectors", "the row of one is unreadable"))
     }
 
-    /// See [`crate::Maintenance::set_vectors`].
-    pub(super) async fn store_vectors(
+    /// Whether the vectors that readers see are of an embedder, and whether those laid aside are.
+    async fn have(
         &self,
+        connection: &mut SqliteConnection,
+        space: &VectorSpace,
+    ) -> Result<[bool; 2]> {
+        let seen = schema::read(&mut *connection, READING).await?.fingerprint.space();
+        let staged = staged::space(connection).await?;
+        Ok([seen, staged].map(|has| has.as_ref() == Some(space)))
+    }
+
+    /// See [`crate::Maintenance::stage_vectors`].
+    pub(super) async fn lay_aside(
+        &self,
+        space: &VectorSpace,
         vectors: Vec<(ChunkId, EmbeddedTextHash, Vector)>,
     ) -> Result<u64> {
-        let mut writer = self.writer.lock().await;
+        let _writing = self.writer.lock().await;
         let _lock = WriteLock::acquire(&self.directory)?;
         let mut transaction = self.begin_current().await?;
-        check(&writer.fingerprint, &self.fingerprint())?;
         let current = self.live.generation();
-        let space = current.space.as_ref();
         let mut found = Vec::with_capacity(vectors.len());
-        let mut changed = BTreeMap::new();
         for (id, hash, vector) in &vectors {
             let tried = || format!("store the vector of chunk {id}");
-            Space::check(space, vector.dimension(), tried)?;
+            VectorSpace::check(Some(space), vector.dimension(), tried)?;
             let known = current.document(id.document());
             let Some(row) = known.and_then(|(document, _)| Self::row(&document.body)) else {
                 continue;
             };
-            let Some((chunk, text)) = self.embedded(&mut transaction, row, id).await? else {
-                continue;
-            };
-            if text == *hash {
-                found.push((chunk, text, vector));
-                changed.insert(row, id.document().clone());
+            match self.embedded(&mut transaction, row, id).await? {
+                Some((chunk, text)) if text == *hash => found.push((chunk, text, vector)),
+                _ => {}
             }
         }
-        if found.is_empty() {
-            return Ok(0);
-        }
+        staged::begin(&mut transaction, space).await?;
         for vectors in found.chunks(ROWS) {
-            put(&mut transaction, vectors).await?;
+            put(&mut transaction, "staged_vectors", vectors).await?;
         }
-        let mut draft = Draft::default();
-        let dimension = space.map_or(0, |space| space.dimension);
-        for row in changed.keys() {
-            rows::log(&mut transaction, ChangeKind::Release, *row).await?;
-            rows::load(&mut transaction, &mut draft, *row, *row, dimension).await?;
-        }
-        let ids: Vec<DocumentId> = changed.into_values().collect();
-        let next = current.next(&ids, draft.finish());
-        self.commit(transaction, Vec::new(), || self.live.publish(next)).await?;
-        self.keep_while_open(&mut writer.kept).await;
+        // Not a change of the index: no mark, nothing for others to follow.
+        transaction.commit().await.map_err(failed)?;
         Ok(found.len() as u64)
     }
 
@@ -246,24 +275,26 @@ impl SqliteIndex {
     /// See [`crate::Maintenance::known_vectors`].
     pub(super) async fn find_vectors(
         &self,
+        space: &VectorSpace,
         texts: &[EmbeddedTextHash],
     ) -> Result<Vec<Option<Vector>>> {
-        self.follow().await?;
-        let Some(Space { dimension, .. }) = self.live.generation().space.clone() else {
-            return Ok(vec![None; texts.len()]);
-        };
         let mut connection = self.connection().await?;
+        let [seen, staged] = self.have(&mut connection, space).await?;
         let mut vectors = Vec::with_capacity(texts.len());
         for text in texts {
+            let text = text.as_bytes().as_slice();
             let bytes: Option<Vec<u8>> = sqlx::query_scalar(
-                "SELECT vector FROM vectors WHERE text = ? ORDER BY chunk LIMIT 1",
+                "SELECT vector FROM vectors WHERE ? AND text = ? \
+                 UNION ALL SELECT vector FROM staged_vectors WHERE ? AND text = ? LIMIT 1",
             )
-            .bind(text.as_bytes().as_slice())
+            .bind(seen)
+            .bind(text)
+            .bind(staged)
+            .bind(text)
             .fetch_optional(&mut *connection)
             .await
             .map_err(read)?;
-            let vector =
-                bytes.map(|bytes| decode_vector(&bytes, text.as_bytes().as_slice(), dimension));
+            let vector = bytes.map(|bytes| decode_vector(&bytes, text, space.dimension));
             vectors.push(vector.map(|vector| vector.ok_or_else(unreadable)).transpose()?);
         }
         Ok(vectors)

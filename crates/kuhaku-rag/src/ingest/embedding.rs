@@ -203,14 +203,14 @@ impl Vectors<'_> {
             })
             .collect();
         let mut embedded = Embedded::default();
-        if take_known {
+        if take_known && let Some(space) = index.fingerprint().space() {
             let mut seen = HashSet::new();
             let mut all: Vec<EmbeddedTextHash> = Vec::new();
             all.extend(
                 hashes.iter().flatten().map(|(_, hash)| *hash).filter(|it| seen.insert(*it)),
             );
             for some in all.chunks(KNOWN_AT_A_TIME) {
-                let known = index.maintenance().known_vectors(some).await.adopt()?;
+                let known = index.maintenance().known_vectors(&space, some).await.adopt()?;
                 let known = some.iter().zip(known).filter_map(|(hash, it)| Some((*hash, it?)));
                 embedded.vectors.extend(known);
             }

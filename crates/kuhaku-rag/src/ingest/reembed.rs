@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use kuhaku_core::{AccessTags, ChunkId, DocumentId, Embedder};
-use kuhaku_index::{ChunkToEmbed, EmbeddedTextHash, Maintenance, Vector};
+use kuhaku_index::{ChunkToEmbed, EmbeddedTextHash, Maintenance, Vector, VectorSpace};
 
 use crate::error::{Adopt as _, Result};
 use crate::ingest::embedded::embedded_text;
@@ -49,9 +49,10 @@ impl Ingestor {
     /// it. With the embedder that the index has, the chunks without a vector get one; all do, when its
     /// vectors have another length than before. Documents need not be at hand.
     ///
-    /// Vectors are stored batch by batch: whenever it ends, also by being dropped, what was stored
-    /// stays, and the next call goes on from there. Until then searches by meaning find what has a
-    /// vector, and searches by words everything.
+    /// Vectors are laid aside batch by batch, and readers see them all at once when all are there:
+    /// which come first follows from texts that a caller may not see (R4). Until then searches find
+    /// what they found before. Whenever it ends, also by being dropped, what was laid aside stays,
+    /// and the next call with the same embedder goes on from there.
     ///
     /// # Errors
     /// Those of the embedder, naming the document, and those of the index.
@@ -71,15 +72,22 @@ impl Ingestor {
         let wanted = embedding.embedder.fingerprint().to_owned();
         // Also under the same name: a service may have put another model behind it, whose vectors
         // tell by their length.
-        let dimension = embedding.dimension().await?;
-        maintenance.adopt_embedder(Some((wanted.clone(), dimension))).await.adopt()?;
+        let space = VectorSpace::new(wanted.clone(), embedding.dimension().await?);
         report.to = Some(wanted);
-        let totals = maintenance.statistics().await.adopt()?;
-        let missing = totals.chunks.saturating_sub(totals.vectors);
-        let missing = usize::try_from(missing).unwrap_or(usize::MAX);
-        let mut filling = Filling::new(maintenance, &embedding, report).await?;
+        let missing = self.missing(&space).await?;
+        let mut filling = Filling::new(maintenance, &embedding, space.clone(), report).await?;
         while filling.page(missing, progress).await? {}
+        maintenance.adopt_embedder(Some(space)).await.adopt()?;
         Ok(filling.report)
+    }
+
+    /// About how many chunks are to be embedded.
+    async fn missing(&self, space: &VectorSpace) -> Result<usize> {
+        let totals = self.index().maintenance().statistics().await.adopt()?;
+        let has = self.index().fingerprint().space().as_ref() == Some(space);
+        let there = if has { totals.vectors } else { 0 };
+        let missing = totals.chunks.saturating_sub(there).saturating_sub(totals.staged_vectors);
+        Ok(usize::try_from(missing).unwrap_or(usize::MAX))
     }
 }
 
@@ -93,6 +101,7 @@ struct Known {
 struct Filling<'f> {
     maintenance: &'f dyn Maintenance,
     embedding: &'f Embedding,
+    space: VectorSpace,
     documents: HashMap<DocumentId, Known>,
     /// Chunks that get none: held back, or refused.
     passed: HashSet<ChunkId>,
@@ -103,6 +112,7 @@ impl<'f> Filling<'f> {
     async fn new(
         maintenance: &'f dyn Maintenance,
         embedding: &'f Embedding,
+        space: VectorSpace,
         mut report: ReembedReport,
     ) -> Result<Self> {
         let listed = maintenance.documents().await.adopt()?;
@@ -112,13 +122,13 @@ impl<'f> Filling<'f> {
         let held = maintenance.quarantined().await.adopt()?;
         let passed: HashSet<ChunkId> = held.into_iter().map(|chunk| chunk.id).collect();
         report.held_back = passed.len() as u64;
-        Ok(Self { maintenance, embedding, documents, passed, report })
+        Ok(Self { maintenance, embedding, space, documents, passed, report })
     }
 
     /// Gives some chunks their vectors; false when there are no more to do.
     async fn page(&mut self, missing: usize, progress: &mut dyn IngestProgress) -> Result<bool> {
         let limit = CHUNKS_AT_A_TIME.saturating_add(self.passed.len());
-        let mut chunks = self.maintenance.without_vector(limit).await.adopt()?;
+        let mut chunks = self.maintenance.without_vector(&self.space, limit).await.adopt()?;
         chunks.retain(|chunk| !self.passed.contains(&chunk.id));
         let before = (self.report.embedded, self.passed.len());
         chunks = self.reuse(chunks).await?;
@@ -134,7 +144,7 @@ impl<'f> Filling<'f> {
     /// Takes the vectors of equal texts, and gives back the chunks for which there is none.
     async fn reuse(&mut self, chunks: Vec<ChunkToEmbed>) -> Result<Vec<ChunkToEmbed>> {
         let hashes: Vec<EmbeddedTextHash> = chunks.iter().map(|chunk| chunk.hash).collect();
-        let known = self.maintenance.known_vectors(&hashes).await.adopt()?;
+        let known = self.maintenance.known_vectors(&self.space, &hashes).await.adopt()?;
         let (mut ready, mut rest) = (Vec::new(), Vec::new());
         for (chunk, vector) in chunks.into_iter().zip(known) {
             match vector {
@@ -143,7 +153,7 @@ impl<'f> Filling<'f> {
             }
         }
         if !ready.is_empty() {
-            let stored = self.maintenance.set_vectors(ready).await.adopt()?;
+            let stored = self.maintenance.stage_vectors(&self.space, ready).await.adopt()?;
             self.report.embedded += stored;
             self.report.reused += stored;
         }
@@ -175,7 +185,7 @@ impl<'f> Filling<'f> {
             })
             .collect();
         if !ready.is_empty() {
-            let stored = self.maintenance.set_vectors(ready).await.adopt()?;
+            let stored = self.maintenance.stage_vectors(&self.space, ready).await.adopt()?;
             self.report.embedded += stored;
             self.report.reused += stored.saturating_sub(asked as u64);
         }

@@ -1,6 +1,6 @@
 //! From documents that are ready to the index, with their vectors.
 
-use kuhaku_index::Batch;
+use kuhaku_index::{Batch, VectorSpace};
 
 use crate::error::{Adopt as _, Error, Result};
 use crate::ingest::embedding::{Vectors, mismatch, of_document};
@@ -34,8 +34,8 @@ impl Ingestor {
                     return Ok(Vectors::None);
                 }
                 let dimension = embedding.dimension().await?;
-                let embedder = (embedding.embedder.fingerprint().to_owned(), dimension);
-                maintenance.adopt_embedder(Some(embedder)).await.adopt()?;
+                let space = VectorSpace::new(embedding.embedder.fingerprint(), dimension);
+                maintenance.adopt_embedder(Some(space)).await.adopt()?;
                 Ok(Vectors::Made(embedding))
             }
         }

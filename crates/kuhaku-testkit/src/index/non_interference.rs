@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kuhaku_index::{Fault, Fingerprint, Language, Tokenizer};
+use kuhaku_index::{Fault, Fingerprint, Language, Tokenizer, VectorSpace};
 
 use super::history::{self, Step};
 use super::observation::Observation;
@@ -96,7 +96,9 @@ async fn run(factory: &dyn IndexFactory, steps: &[Step]) -> Result<Box<dyn Subje
             }
             Step::Embed(id, hash, vector) => {
                 let vectors = vec![(id.clone(), *hash, vector.clone())];
-                subject.index().maintenance().set_vectors(vectors).await?;
+                let space = VectorSpace::new("random", history::DIMENSION);
+                subject.index().maintenance().stage_vectors(&space, vectors).await?;
+                subject.index().maintenance().adopt_embedder(Some(space)).await?;
             }
             Step::Reopen => subject.reopen().await?,
         }

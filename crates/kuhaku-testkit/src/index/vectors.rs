@@ -3,7 +3,7 @@
 use kuhaku_core::{AccessTags, ChunkId, DocumentId, Masked, Roles, Scope};
 use kuhaku_index::{
     Batch, ChunkIndex, ChunkRecord, DenseQuery, DocumentRecord, Error, ErrorKind, Filter, IdKey,
-    Vector,
+    Vector, VectorSpace,
 };
 
 use super::{Subject, Violation};
@@ -101,7 +101,8 @@ async fn searching(subject: &mut dyn Subject) -> Checked {
 async fn embedding(subject: &mut dyn Subject) -> Checked {
     const CHECK: &str = "vectors are set by text, known by it, and go with their embedder";
     let maintenance = subject.index().maintenance();
-    let left = maintenance.without_vector(9).await?;
+    let space = VectorSpace::new("two numbers", 2);
+    let left = maintenance.without_vector(&space, 9).await?;
     let [chunk] = left.as_slice() else {
         return Err(Violation { check: CHECK.into(), seen: format!("{} chunks", left.len()) });
     };
@@ -109,19 +110,22 @@ async fn embedding(subject: &mut dyn Subject) -> Checked {
     let other = subject.index().id_key().embedded_text::<&str>("", &[], "another");
     for (hash, stored) in [(other, 0), (chunk.hash, 1)] {
         let vectors = vec![(chunk.id.clone(), hash, at(90.0)?)];
-        ensure!(maintenance.set_vectors(vectors).await? == stored, CHECK);
+        ensure!(maintenance.stage_vectors(&space, vectors).await? == stored, CHECK);
     }
-    let known = maintenance.known_vectors(&[other, chunk.hash]).await?;
-    ensure!(known == [None, Some(at(90.0)?)], CHECK);
-    subject.reopen().await?;
     let query = DenseQuery::new(at(90.0)?, 1);
+    ensure!(found(subject.index(), &[], query.clone()).await? != "d", CHECK);
+    let known = maintenance.known_vectors(&space, &[other, chunk.hash]).await?;
+    ensure!(known == [None, Some(at(90.0)?)], CHECK);
+    ensure!(maintenance.statistics().await?.vectors == 4, CHECK);
+    ensure!(maintenance.adopt_embedder(Some(space)).await? == 1, CHECK);
+    subject.reopen().await?;
     ensure!(found(subject.index(), &[], query).await? == "d", CHECK);
     ensure!(subject.index().maintenance().statistics().await?.vectors == 5, CHECK);
-    let three = Some(("three numbers".to_owned(), 3));
-    subject.index().maintenance().adopt_embedder(three).await?;
+    let three = VectorSpace::new("three numbers", 3);
+    subject.index().maintenance().adopt_embedder(Some(three.clone())).await?;
     for _ in 0..2 {
         ensure!(subject.index().fingerprint().dimension == Some(3), CHECK);
-        ensure!(subject.index().maintenance().without_vector(9).await?.len() == 5, CHECK);
+        ensure!(subject.index().maintenance().without_vector(&three, 9).await?.len() == 5, CHECK);
         subject.reopen().await?;
     }
     Ok(())

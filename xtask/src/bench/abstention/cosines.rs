@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kuhaku::eval::{BeirFolder, Dataset};
-use kuhaku::index::{Batch, Change, ChunkIndex as _};
+use kuhaku::index::{Batch, Change, ChunkIndex as _, VectorSpace};
 use kuhaku::rag::{Mode, RagEngine};
 use kuhaku::{AskRequest, RagSettings, Scope, Section as _, Sources, corpus_batches, empty_index};
 use kuhaku_core::{Masker as _, PiiMasker};
@@ -135,9 +135,9 @@ fn ask_all(
     let lookup = Arc::new(Lookup::new(model, by_text(dataset, questions)));
     let index = empty_index(&settings);
     let failed = |error| cannot("index a set", error);
-    let embedder = (kuhaku::Embedder::fingerprint(lookup.as_ref()), documents.manifest.dim);
-    let embedder = (embedder.0.to_owned(), embedder.1);
-    block_on(index.maintenance().adopt_embedder(Some(embedder)))?.map_err(failed)?;
+    let embedder = kuhaku::Embedder::fingerprint(lookup.as_ref());
+    let space = VectorSpace::new(embedder, documents.manifest.dim);
+    block_on(index.maintenance().adopt_embedder(Some(space)))?.map_err(failed)?;
     for batch in corpus_batches(folder).map_err(|error| cannot("read a set", error))? {
         index.write(with_vectors(without(batch, &removed), documents)?).map_err(failed)?;
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kuhaku::eval::{BeirFolder, Dataset};
-use kuhaku::index::{Batch, Change, ChunkIndex as _, ChunkReader, Vector};
+use kuhaku::index::{Batch, Change, ChunkIndex as _, ChunkReader, Vector, VectorSpace};
 use kuhaku::rag::{
     DenseRetriever, Fuser, Fusion, HybridRetriever, RetrievalRequest, Retriever, SparseRetriever,
 };
@@ -123,9 +123,9 @@ impl Corpus {
             }
         }
         let index = empty_index(&settings);
-        let embedder = (lookup.fingerprint.clone(), documents.manifest.dim);
+        let space = VectorSpace::new(&lookup.fingerprint, documents.manifest.dim);
         let failed = |error| cannot("index a set", error);
-        block_on(index.maintenance().adopt_embedder(Some(embedder)))?.map_err(failed)?;
+        block_on(index.maintenance().adopt_embedder(Some(space)))?.map_err(failed)?;
         let folder = BeirFolder::open(data.join(&set.name));
         let folder = folder.map_err(|error| cannot("open a set", error))?;
         for batch in corpus_batches(&folder).map_err(|error| cannot("read a set", error))? {
