@@ -81,7 +81,11 @@ pub use audit::{
 pub use error::{Error, ErrorKind, Failure, Kind, Result, Status};
 pub use fence::{Fence, Fenced, one_line};
 #[cfg(feature = "guard")]
-pub use guard::{Finding, GuardFamily, InjectionGuard, Screening};
+pub use guard::{
+    Finding, GuardFamily, GuardReason, InjectionGuard, Screening, Verdict, Zone, Zones,
+};
+#[cfg(feature = "guard-training")]
+pub use guard::{GUARD_BUCKETS, GuardReading, GuardVerdict, GuardWeights};
 #[cfg(feature = "http")]
 pub use http::{
     Consented, DownloadLock, DownloadProgress, Downloaded, Downloader, FileDownload, HttpClient,

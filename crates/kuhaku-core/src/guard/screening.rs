@@ -3,6 +3,10 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::rules::{Match, Strength};
+use super::score::Score;
+use super::zones::{Zone, Zones};
+
 /// Which kind of attack a finding belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -17,9 +21,20 @@ pub enum GuardFamily {
     SpecialToken,
     /// Asks for the instructions themselves.
     PromptLeak,
+    /// Resembles attacks that the trained stage has seen.
+    Learned,
 }
 
 impl GuardFamily {
+    /// The families that rules find.
+    pub(super) const ALL: [Self; 5] = [
+        Self::InstructionOverride,
+        Self::PersonaOverride,
+        Self::RoleSwitch,
+        Self::SpecialToken,
+        Self::PromptLeak,
+    ];
+
     /// The stable name, as it stands in reports and audit records.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -28,6 +43,7 @@ impl GuardFamily {
             Self::RoleSwitch => "role_switch",
             Self::SpecialToken => "special_token",
             Self::PromptLeak => "prompt_leak",
+            Self::Learned => "learned",
         }
     }
 }
@@ -48,44 +64,101 @@ pub struct Finding {
     pub range: Range<usize>,
 }
 
+/// Something that a score is made of.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct GuardReason {
+    /// The stable name: that of a [`GuardFamily`], or `wording`, `encoded`, `invisible_characters`,
+    /// `mixed_scripts`, `length`.
+    pub name: &'static str,
+    /// What it adds to the score; for `learned`, the least that the score is.
+    pub weight: f64,
+    /// The bytes of the given text that it is about, if it is about a place.
+    pub range: Option<Range<usize>>,
+}
+
+/// The most reasons that are listed.
+const REASONS: usize = 5;
+
 /// What the guard found in a text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Screening {
     findings: Vec<Finding>,
+    blocked: Option<GuardFamily>,
+    score: f64,
+    reasons: Vec<GuardReason>,
+    drift: usize,
 }
 
 impl Screening {
     /// Orders the findings and joins those of one family that overlap.
-    pub(super) fn new(mut found: Vec<Finding>) -> Self {
-        found.sort_by_key(|finding| (finding.family, finding.range.start, finding.range.end));
-        let mut findings: Vec<Finding> = Vec::with_capacity(found.len());
-        for finding in found {
-            match findings.last_mut() {
-                Some(last)
-                    if last.family == finding.family && finding.range.start < last.range.end =>
-                {
-                    last.range.end = last.range.end.max(finding.range.end);
-                }
-                _ => findings.push(finding),
-            }
+    pub(super) fn new(found: &[Match], score: Score, drift: usize) -> Self {
+        let Score { value, mut reasons } = score;
+        let mut blocked = None;
+        if Zones::default().zone(value, None) == Zone::Reject {
+            let strongest = found.iter().map(|it| it.strength).max();
+            let first = found.iter().filter(|it| Some(it.strength) == strongest);
+            let first = first.filter(|it| it.strength > Strength::Cue).map(|it| it.family).min();
+            blocked = Some(first.unwrap_or(GuardFamily::Learned));
         }
-        Self { findings }
+        reasons.truncate(REASONS);
+        Self { findings: findings(found), blocked, score: value, reasons, drift }
     }
 
-    /// The findings in the order of the families, then of their place.
+    /// The findings in the order of the families, then of their place. A finding need not be enough for
+    /// a refusal.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// The first family for which a question is refused, if there is one.
+    /// The family for which a question is refused, or a passage held back, if its score is in the
+    /// highest of the default [`Zones`].
     pub fn blocked(&self) -> Option<GuardFamily> {
-        self.findings.first().map(|finding| finding.family)
+        self.blocked
     }
 
     /// True when nothing was found.
     pub fn is_clean(&self) -> bool {
-        self.findings.is_empty()
+        self.findings.is_empty() && self.blocked.is_none()
     }
+
+    /// How much the text looks like an attack, from 0 to 1.
+    pub fn score(&self) -> f64 {
+        self.score
+    }
+
+    /// What the score is made of: at most five, the strongest first.
+    pub fn reasons(&self) -> &[GuardReason] {
+        &self.reasons
+    }
+
+    /// The zone of the score.
+    pub fn zone(&self, zones: &Zones) -> Zone {
+        zones.zone(self.score, None)
+    }
+
+    /// How many characters of the text are not what they look like: look-alikes of Latin letters in
+    /// Latin words, compatibility forms, characters that draw nothing.
+    pub fn drift(&self) -> usize {
+        self.drift
+    }
+}
+
+fn findings(found: &[Match]) -> Vec<Finding> {
+    let strong = found.iter().filter(|it| it.strength > Strength::Cue);
+    let mut all: Vec<Finding> =
+        strong.map(|it| Finding { family: it.family, range: it.range.clone() }).collect();
+    all.sort_by_key(|finding| (finding.family, finding.range.start, finding.range.end));
+    let mut joined: Vec<Finding> = Vec::with_capacity(all.len());
+    for finding in all {
+        match joined.last_mut() {
+            Some(last) if last.family == finding.family && finding.range.start < last.range.end => {
+                last.range.end = last.range.end.max(finding.range.end);
+            }
+            _ => joined.push(finding),
+        }
+    }
+    joined
 }
 
 #[cfg(test)]
@@ -94,21 +167,27 @@ mod tests {
 
     #[test]
     fn findings_are_ordered_by_family_and_overlaps_are_joined() {
+        let found = |family, range| Match {
+            family,
+            strength: Strength::Unmistakable,
+            rule: (false, 0),
+            range,
+            encoded: false,
+        };
         let finding = |family, range| Finding { family, range };
-        let screening = Screening::new(vec![
-            finding(GuardFamily::PromptLeak, 0..4),
-            finding(GuardFamily::InstructionOverride, 8..12),
-            finding(GuardFamily::InstructionOverride, 10..20),
-            finding(GuardFamily::InstructionOverride, 1..2),
+        let joined = findings(&[
+            found(GuardFamily::PromptLeak, 0..4),
+            found(GuardFamily::InstructionOverride, 8..12),
+            found(GuardFamily::InstructionOverride, 10..20),
+            found(GuardFamily::InstructionOverride, 1..2),
         ]);
         assert_eq!(
-            screening.findings(),
+            joined,
             [
                 finding(GuardFamily::InstructionOverride, 1..2),
                 finding(GuardFamily::InstructionOverride, 8..20),
                 finding(GuardFamily::PromptLeak, 0..4),
             ]
         );
-        assert_eq!(screening.blocked(), Some(GuardFamily::InstructionOverride));
     }
 }

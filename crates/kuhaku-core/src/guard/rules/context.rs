@@ -2,8 +2,33 @@
 
 use std::ops::Range;
 
+/// When a match of a rule counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counts {
+    /// Always.
+    Always,
+    /// When the verb that begins it is a command.
+    AsCommand,
+    /// As a command that is not a part of a question about software.
+    AsBareCommand,
+    /// When the name that ends it is not written as a person's.
+    UnlessPerson,
+}
+
+impl Counts {
+    /// Whether a match in the read text counts, which stands for these bytes of the original.
+    pub(super) fn here(self, read: &str, found: &Range<usize>, original: &str) -> bool {
+        match self {
+            Self::Always => true,
+            Self::AsCommand => !is_no_command(read, found),
+            Self::AsBareCommand => !is_no_command(read, found) && !is_about_software(read, found),
+            Self::UnlessPerson => !is_a_persons_name(original),
+        }
+    }
+}
+
 /// Words right before a verb after which it is no command: a negation, or somebody else who does it.
-const NO_COMMAND: [&str; 36] = [
+const NO_COMMAND: [&str; 52] = [
     "not",
     "never",
     "dont",
@@ -40,7 +65,27 @@ const NO_COMMAND: [&str; 36] = [
     "ben",
     "biz",
     "kimse",
+    "nicht",
+    "nie",
+    "niemals",
+    "wer",
+    "jamais",
+    "ne",
+    "non",
+    "mai",
+    "nao",
+    "jamas",
+    "не",
+    "никогда",
+    "لا",
+    "لم",
+    "الا",
+    "لن",
 ];
+
+/// The same in scripts without spaces, right before the verb.
+const NO_COMMAND_JOINED: [&str; 12] =
+    ["不要", "别", "勿", "不得", "不能", "不可", "不应", "不會", "不会", "沒有", "没有", "并未"];
 
 /// Words after "system prompt" that make it a thing of a program.
 const PARTS_OF_A_PROGRAM: [&str; 24] = [
@@ -74,8 +119,11 @@ const PARTS_OF_A_PROGRAM: [&str; 24] = [
 const CLAUSE: usize = 96;
 
 /// True when the verb that begins at the match is no command to the reader.
-pub(super) fn is_no_command(words: &str, found: &Range<usize>) -> bool {
+fn is_no_command(words: &str, found: &Range<usize>) -> bool {
     let head = words.get(..found.start).unwrap_or_default();
+    if NO_COMMAND_JOINED.iter().any(|word| head.ends_with(word)) {
+        return true;
+    }
     let Some(head) = head.strip_suffix(' ') else {
         return false;
     };
@@ -83,7 +131,7 @@ pub(super) fn is_no_command(words: &str, found: &Range<usize>) -> bool {
 }
 
 /// True when the match is a part of a question how to do something, or names a part of a program.
-pub(super) fn is_about_software(words: &str, found: &Range<usize>) -> bool {
+fn is_about_software(words: &str, found: &Range<usize>) -> bool {
     let from = (found.start.saturating_sub(CLAUSE)..=found.start)
         .find(|at| words.is_char_boundary(*at))
         .unwrap_or_default();
@@ -96,7 +144,7 @@ pub(super) fn is_about_software(words: &str, found: &Range<usize>) -> bool {
 }
 
 /// True when the name at the end of the match is written as a person's: "act as Dan".
-pub(super) fn is_a_persons_name(original: &str) -> bool {
+fn is_a_persons_name(original: &str) -> bool {
     let mut last = original.chars().rev().filter(|c| c.is_alphabetic());
     let (n, a, d) = (last.next(), last.next(), last.next());
     d.is_some_and(char::is_uppercase)
