@@ -3,9 +3,9 @@
 //! A row x is coded as integers c and a scale s of its own, so that x = s c + r with a small rest r,
 //! whose length is kept. A query q is coded likewise, as t d + p, with more bits. Then (Cauchy and
 //! Schwarz) q x differs from t s (d c) by |q| |r| + |p| |s c| at most. What cannot be among the best by
-//! that bound is not looked at any closer; so what is found is what comparing all rows would find.
+//! these bounds is not looked at any closer; so what is found is what comparing all rows would find.
 
-use super::products::{LANES, Products};
+use super::products::{self, Products, QueryCodes};
 use crate::vector::Vector;
 
 /// What the numbers of a code reach, on both sides of 0.
@@ -122,7 +122,7 @@ fn above(number: f64) -> f32 {
 #[derive(Debug)]
 pub(super) struct Probe<'a> {
     vector: &'a Vector,
-    codes: Vec<i16>,
+    codes: QueryCodes,
     products: Products,
     /// What adding to the numbers of rows adds to a product.
     excess: i32,
@@ -139,7 +139,7 @@ impl<'a> Probe<'a> {
         let dimension = numbers.len().max(1);
         // So many steps that a sum of products with codes stays within 32 bits.
         let steps = (i32::MAX as f64 / (f64::from(REACH) * dimension as f64)).floor();
-        let steps = steps.min(f64::from(i16::MAX));
+        let steps = steps.min(f64::from(products::REACH));
         let largest = numbers.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
         let scale = f64::from(largest) / steps;
         let codes: Vec<i16> =
@@ -153,7 +153,7 @@ impl<'a> Probe<'a> {
         let slack = rest * LENGTH + rounding + 1e-9;
         let sum = codes.iter().fold(0_i32, |sum, code| sum.wrapping_add(i32::from(*code)));
         let excess = sum.wrapping_mul(MIDDLE);
-        let products = Products::detect();
+        let (products, codes) = (Products::detect(), QueryCodes::new(codes));
         Self { vector, codes, products, excess, scale, per_rest: LENGTH + rest, slack }
     }
 
@@ -163,25 +163,18 @@ impl<'a> Probe<'a> {
         f64::from(crate::vector::dot(self.vector.as_slice(), row.as_slice()))
     }
 
-    /// What the cosine of a row does not exceed.
+    /// What the cosine of a row does not fall below, and what it does not exceed.
     #[inline]
-    pub(super) fn bound(&self, matrix: &Matrix, row: usize) -> f64 {
-        let Some(Grain { scale, rest }) = matrix.grains.get(row) else { return f64::NEG_INFINITY };
-        let product = product(self.products, &self.codes, matrix.code(row));
+    pub(super) fn bounds(&self, matrix: &Matrix, row: usize) -> (f64, f64) {
+        let Some(Grain { scale, rest }) = matrix.grains.get(row) else {
+            return (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        };
+        let product = self.products.sum(&self.codes, matrix.code(row));
         let product = product.wrapping_sub(self.excess);
-        f64::from(product) * self.scale * f64::from(*scale)
-            + f64::from(*rest) * self.per_rest
-            + self.slack
+        let about = f64::from(product) * self.scale * f64::from(*scale);
+        let off = f64::from(*rest) * self.per_rest + self.slack;
+        (about - off, about + off)
     }
-}
-
-/// The sum of the products of two codes, up to multiples of 2^32: what is left without the excess fits,
-/// and its order is of no matter.
-#[inline]
-fn product(products: Products, query: &[i16], row: &[u8]) -> i32 {
-    let ((query, q_rest), (row, r_rest)) = (query.as_chunks::<LANES>(), row.as_chunks::<LANES>());
-    let rest = q_rest.iter().zip(r_rest).map(|(a, b)| i32::from(*a) * i32::from(*b));
-    rest.fold(products.sum(query, row), i32::wrapping_add)
 }
 
 #[cfg(test)]
@@ -207,7 +200,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_cosine_exceeds_its_bound(
+        fn cosines_lie_within_their_bounds(
             (query, rows) in (1_usize..70).prop_flat_map(|dimension| {
                 (vector(dimension), prop::collection::vec(vector(dimension), 1..20))
             }),
@@ -219,9 +212,10 @@ mod tests {
             }
             let probe = Probe::new(&query);
             for row in 0..matrix.chunks().len() {
-                let (cosine, bound) = (probe.cosine(matrix.row(row).unwrap()), probe.bound(&matrix, row));
-                prop_assert!(cosine <= bound, "{cosine} {bound}");
-                prop_assert!(bound < cosine + 0.3, "{cosine} {bound}");
+                let cosine = probe.cosine(matrix.row(row).unwrap());
+                let (least, most) = probe.bounds(&matrix, row);
+                prop_assert!(least <= cosine && cosine <= most, "{least} {cosine} {most}");
+                prop_assert!(most < least + 0.6, "{least} {cosine} {most}");
             }
         }
     }
@@ -232,8 +226,8 @@ mod tests {
             let ones = Vector::new(vec![1.0; dimension]).unwrap();
             let mut matrix = Matrix::default();
             matrix.push(0, ones.clone());
-            let bound = Probe::new(&ones).bound(&matrix, 0);
-            assert!((1.0..1.02).contains(&bound), "{dimension}: {bound}");
+            let (least, most) = Probe::new(&ones).bounds(&matrix, 0);
+            assert!(0.98 < least && (1.0..1.02).contains(&most), "{dimension}: {least} {most}");
         }
     }
 

@@ -1,5 +1,9 @@
 //! The nearest chunks by their vectors: an exact scan that looks at few rows closely, and graphs for those
 //! who want them (D8).
+//!
+//! The scan reads all codes first. Each row has bounds of its cosine; as many rows as are asked for do not
+//! fall below the least of the greatest lower bounds, so a row whose upper bound is below it is out. Only
+//! the rest, little more than what is asked for, is compared number by number.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +44,11 @@ pub(super) fn dense(
         let is_done = false;
         if !is_done {
             let by_graph = by_graph(view, query, late, &mut best);
-            scan(view, &Probe::new(&query.vector), &rules, &by_graph, &mut best, cancelled);
+            let probe = Probe::new(&query.vector);
+            let mut short = Shortlist::new(&mut scratch.near, query.limit, best.worst());
+            if shortlist(view, &probe, &rules, &by_graph, &mut short, cancelled) {
+                compare(view, &probe, short.cut(), &mut best);
+            }
         }
         let ranked = best.ranked().iter().filter(|candidate| rules.keep(candidate));
         ranked.filter_map(|candidate| hit(view, candidate)).collect()
@@ -72,15 +80,67 @@ fn by_graph<'a>(
     searched
 }
 
-/// Compares all rows that are seen, closely only where it may matter, but for those of some classes.
-fn scan(
+/// A row whose cosine may be among the best.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Near {
+    least: f64,
+    most: f64,
+    part: u32,
+    row: u32,
+}
+
+/// The rows whose cosines may be among the best, so far.
+struct Shortlist<'a> {
+    rows: &'a mut Vec<Near>,
+    limit: usize,
+    /// As many rows as are asked for do not fall below it.
+    worst: f64,
+    /// When it is time to see which rows are out.
+    full: usize,
+}
+
+impl<'a> Shortlist<'a> {
+    /// None yet; rows that do not reach `worst` are out.
+    fn new(rows: &'a mut Vec<Near>, limit: usize, worst: f64) -> Self {
+        rows.clear();
+        Self { rows, limit, worst, full: Self::room(limit) }
+    }
+
+    /// Twice as many as stay: the cost of one is a constant.
+    fn room(staying: usize) -> usize {
+        staying.saturating_add(staying.max(32))
+    }
+
+    fn push(&mut self, near: Near) {
+        self.rows.push(near);
+        if self.rows.len() >= self.full {
+            self.full = Self::room(self.cut().len());
+        }
+    }
+
+    /// Drops the rows that are out.
+    fn cut(&mut self) -> &[Near] {
+        if self.rows.len() > self.limit && self.limit > 0 {
+            let order = |a: &Near, b: &Near| b.least.total_cmp(&a.least);
+            let (_, last, _) = self.rows.select_nth_unstable_by(self.limit - 1, order);
+            self.worst = self.worst.max(last.least);
+        }
+        let worst = self.worst;
+        self.rows.retain(|near| near.most >= worst);
+        self.rows
+    }
+}
+
+/// Looks at the codes of all rows that are seen, but for those of some classes. False when it was
+/// cancelled.
+fn shortlist(
     view: &View,
     probe: &Probe<'_>,
     rules: &Rules<'_>,
     without: &[&AccessTags],
-    best: &mut Best<'_>,
+    short: &mut Shortlist<'_>,
     cancelled: &AtomicBool,
-) {
+) -> bool {
     for (at, (part, sight)) in (0_u32..).zip(view.parts()) {
         let matrix = part.segment.matrix();
         let done: Vec<Range<u32>> =
@@ -94,21 +154,32 @@ fn scan(
                 continue;
             }
             if cancelled.load(Ordering::Relaxed) {
-                return;
+                return false;
             }
             for (row, chunk) in (block * BLOCK..).zip(chunks) {
                 let is_seen = rules.late() || sight.visible.has_chunk(*chunk);
                 if !is_seen || done.iter().any(|done| done.contains(chunk)) {
                     continue;
                 }
-                if probe.bound(matrix, row) < best.worst() || !rules.admit(part, sight, *chunk) {
+                let (least, most) = probe.bounds(matrix, row);
+                if most < short.worst || !rules.admit(part, sight, *chunk) {
                     continue;
                 }
-                if let Some(vector) = matrix.row(row) {
-                    let score = probe.cosine(vector);
-                    best.push(Candidate { score, part: at, chunk: *chunk });
-                }
+                short.push(Near { least, most, part: at, row: row as u32 });
             }
+        }
+    }
+    true
+}
+
+/// Compares the rows that are left number by number.
+fn compare(view: &View, probe: &Probe<'_>, rows: &[Near], best: &mut Best<'_>) {
+    for near in rows {
+        let Some((part, _)) = view.at(near.part) else { continue };
+        let (matrix, row) = (part.segment.matrix(), near.row as usize);
+        if let (Some(vector), Some(chunk)) = (matrix.row(row), matrix.chunks().get(row)) {
+            let score = probe.cosine(vector);
+            best.push(Candidate { score, part: near.part, chunk: *chunk });
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::best::Candidate;
+use super::nearest::Near;
 use super::window::Window;
 use crate::analysis::QueryMemo;
 
@@ -25,6 +26,8 @@ pub(crate) struct Scratch {
     pub(super) places: Vec<Option<u32>>,
     pub(super) window: Window,
     pub(super) kept: Vec<Candidate>,
+    /// Rows whose cosines may be among the best.
+    pub(super) near: Vec<Near>,
 }
 
 /// Scratches that wait for a query. For one analyzer.
