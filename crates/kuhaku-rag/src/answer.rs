@@ -6,6 +6,7 @@ use std::time::Duration;
 use kuhaku_core::{ChunkId, Redactions, TraceId, Usage};
 use serde::{Serialize, Serializer};
 
+use crate::output::Grounding;
 use crate::retrieve::Hit;
 
 /// The version of the JSON that [`Answer`] and [`SearchAnswer`] serialise to.
@@ -200,8 +201,11 @@ pub struct Answer {
     pub retrieved: Vec<Retrieved>,
     /// What was masked in the question.
     pub redactions: Redactions,
-    /// Nothing that the caller may see answers the question.
+    /// Nothing that the caller may see answers the question, or what the model wrote was held back.
     pub abstained: bool,
+    /// How a generated answer rests on its sources; absent for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grounding: Option<Grounding>,
     /// Stages that did not run, and why.
     pub skipped: Vec<Skipped>,
     /// What the model used; absent when none was called.

@@ -166,6 +166,7 @@ impl RagEngineBuilder {
             evidence,
             model: self.model,
             masker: self.masker,
+            recognisers: PiiMasker::new(),
             guard: InjectionGuard::new(),
             settings: self.settings,
             model_settings: self.model_settings,

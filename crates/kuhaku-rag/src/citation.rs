@@ -50,7 +50,7 @@ fn brackets(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-fn numbers(inside: &str) -> Option<Vec<usize>> {
+pub(crate) fn numbers(inside: &str) -> Option<Vec<usize>> {
     inside.split([',', ';']).map(number).collect()
 }
 

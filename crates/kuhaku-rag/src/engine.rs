@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kuhaku_core::{AuditLog, InjectionGuard, LlmProvider, Masker, Redactions, Runtime, TraceId};
+use kuhaku_core::{
+    AuditLog, InjectionGuard, LlmProvider, Masker, PiiMasker, Redactions, Runtime, TraceId,
+};
 use kuhaku_index::{ChunkIndex, ChunkReader, Filter};
 use tracing::Span;
 
@@ -43,6 +45,8 @@ pub struct RagEngine {
     pub(crate) evidence: Evidence,
     pub(crate) model: Option<Arc<dyn LlmProvider>>,
     pub(crate) masker: Arc<dyn Masker>,
+    /// For the output guard, whatever the masker is.
+    pub(crate) recognisers: PiiMasker,
     pub(crate) guard: InjectionGuard,
     pub(crate) settings: RagSettings,
     pub(crate) model_settings: ModelSettings,
@@ -149,7 +153,8 @@ impl RagEngine {
         let begun = Instant::now();
         let written = match &self.model {
             Some(model) => {
-                let call = Call { model: model.as_ref(), limit, outlet };
+                let (analyzer, raw) = (reader.analyzer(), request.question.as_str());
+                let call = Call { model: model.as_ref(), limit, outlet, analyzer, raw };
                 let writing = self.generate(call, asked, &evidence, &mut answer, record);
                 observed::generate(&self.runtime).run(writing).await?
             }
@@ -161,7 +166,8 @@ impl RagEngine {
                     let text = extract(&found.question, &evidence, reader.analyzer(), limit);
                     text.or_else(|| opening(&evidence).filter(|_| evidence.iter().any(by_meaning)))
                 });
-                text.map(|text| Written { mode: Mode::Extractive, text, cut: false })
+                // What was put together from masked pieces is masked as a whole before it leaves (R7).
+                text.map(|text| self.masker.mask(&text).into_parts().0).map(Written::extractive)
             }
         };
         answer.timings.generate = begun.elapsed();
@@ -318,9 +324,9 @@ impl RagEngine {
     /// Puts a text into an answer, with its sources and its verified citations.
     fn fill(&self, answer: &mut Answer, written: Written, evidence: &[&Hit]) {
         answer.mode = written.mode;
-        answer.abstained = false;
-        // What was put together from masked pieces is masked as a whole before it leaves (R7).
-        answer.text = self.masker.mask(&written.text).into_parts().0;
+        answer.abstained = written.mode == Mode::Refused;
+        answer.text = written.text;
+        answer.grounding = written.grounding;
         if written.mode == Mode::Refused {
             answer.retrieved.clear();
             return;
@@ -342,10 +348,8 @@ impl RagEngine {
             return;
         }
         let tags: Vec<String> = cited.invalid.iter().map(|number| tag(*number)).collect();
-        for (number, tag) in cited.invalid.iter().zip(&tags) {
-            // The number is the model's: labels stay within a fixed vocabulary (R7).
-            let label = if *number <= 100 { tag } else { "[S:overflow]" };
-            self.runtime.count("rag_unverified_citations_total", label, 1);
+        for number in &cited.invalid {
+            self.runtime.count("rag_unverified_citations_total", &label(*number), 1);
         }
         let warning = self.messages.unverified.replace("{tags}", &tags.join(", "));
         answer.text.push_str("\n\n");
@@ -364,11 +368,18 @@ fn plain(asked: &Asked, mode: Mode, text: &str) -> Answer {
         retrieved: Vec::new(),
         redactions: asked.redactions.clone(),
         abstained: mode == Mode::Abstained,
+        grounding: None,
         skipped: Vec::new(),
         usage: None,
         trace_id: asked.trace_id.clone(),
         timings: Timings::default(),
     }
+}
+
+/// The tag of a number as a label: the number is the model's, and labels stay within a fixed
+/// vocabulary (R7).
+pub(crate) fn label(number: usize) -> String {
+    if number <= 100 { tag(number) } else { "[S:overflow]".into() }
 }
 
 /// The part of a question that is read.

@@ -6,13 +6,16 @@ use kuhaku_core::{
     ChatEvent, ChatRequest, ChatResponse, Error as CoreError, ErrorKind as CoreErrorKind, Fence,
     Finish, LlmProvider,
 };
+use kuhaku_index::Analyzer;
 
 use crate::answer::{Answer, Mode};
-use crate::engine::{Asked, RagEngine};
+use crate::engine::{Asked, RagEngine, label};
 use crate::error::{Adopt as _, Error, ErrorKind, Result};
 use crate::limit::Limit;
+use crate::observed;
+use crate::output::{Against, Canary, Checked, Grounding, Held, OutputGuard, Told};
 use crate::pieces::{Pieces, Step};
-use crate::prompt::{Canary, is_no_answer, user};
+use crate::prompt::{is_no_answer, user};
 use crate::record::RequestRecord;
 use crate::retrieve::Hit;
 use crate::streaming::Outlet;
@@ -24,14 +27,26 @@ pub(crate) struct Call<'a> {
     pub(crate) limit: Limit,
     /// Where pieces go while the model writes; the answer comes whole without it.
     pub(crate) outlet: Option<&'a Outlet>,
+    /// How the index reads words.
+    pub(crate) analyzer: &'a Analyzer,
+    /// The question as it came: the caller knows what it holds.
+    pub(crate) raw: &'a str,
 }
 
 /// What came of asking a model, or of doing without.
 pub(crate) struct Written {
     pub(crate) mode: Mode,
+    /// Masked, and free to leave.
     pub(crate) text: String,
     /// The service ended it before the model did.
     pub(crate) cut: bool,
+    pub(crate) grounding: Option<Grounding>,
+}
+
+impl Written {
+    pub(crate) fn extractive(text: String) -> Self {
+        Self { mode: Mode::Extractive, text, cut: false, grounding: None }
+    }
 }
 
 impl RagEngine {
@@ -53,34 +68,90 @@ impl RagEngine {
                 .max_output_tokens(self.model_settings.llm_max_tokens);
         chat.deadline = call.limit.deadline();
         record.model(call.model.id());
+        let guard = OutputGuard::new(canary, self.against(call, evidence));
         let written = match call.outlet {
-            Some(outlet) => self.stream(call, chat, &canary, outlet).await,
-            None => call.limit.of(async { call.model.chat(chat).await.adopt() }).await,
+            Some(outlet) => self.stream(call, chat, &guard, outlet).await,
+            None => {
+                let reply = call.limit.of(async { call.model.chat(chat).await.adopt() }).await;
+                reply.map(|reply| (reply, None))
+            }
         };
-        let reply = written.inspect_err(|error| record.failed_call(error))?;
+        let (reply, held) = written.inspect_err(|error| record.failed_call(error))?;
         answer.usage = Some(reply.usage);
         record.usage(reply.usage);
-        if is_no_answer(&reply.text) {
+        if held.is_none() && is_no_answer(&reply.text) {
             return Ok(None);
         }
-        if canary.leaked_by(&reply.text) {
-            record.reason("reply_held_back");
-            let text = self.messages.withheld.clone();
-            return Ok(Some(Written { mode: Mode::Refused, text, cut: false }));
-        }
-        let cut = matches!(reply.finish, Finish::Length | Finish::ContentFilter);
-        Ok(Some(Written { mode: Mode::Generated, text: reply.text.trim().into(), cut }))
+        let checked = observed::output_guard(&self.runtime).measure(|span| {
+            let checked = held.map_or_else(|| guard.check(reply.text.trim()), Err);
+            match &checked {
+                Ok(Checked { told: Told { grounding, .. }, .. }) => {
+                    span.record("kuhaku.sentences", grounding.sentences);
+                    span.record("kuhaku.cited", grounding.cited);
+                    span.record("kuhaku.grounded", grounding.grounded);
+                }
+                Err(held) => {
+                    span.record("kuhaku.held_back", held.as_str());
+                }
+            }
+            checked
+        });
+        Ok(Some(match checked {
+            Ok(checked) => {
+                let cut = matches!(reply.finish, Finish::Length | Finish::ContentFilter);
+                self.count_grounding(&checked);
+                let grounding = Some(checked.told.grounding);
+                Written { mode: Mode::Generated, text: checked.text, cut, grounding }
+            }
+            Err(held) => {
+                held.count(&self.runtime);
+                record.reason(held.as_str());
+                let text = self.messages.withheld.clone();
+                Written { mode: Mode::Refused, text, cut: false, grounding: None }
+            }
+        }))
     }
 
-    /// Lets out what has been checked while the model writes. A reply that leaks ends there.
+    /// What the output guard checks a reply against.
+    fn against<'a>(&'a self, call: Call<'a>, evidence: &'a [&'a Hit]) -> Against<'a> {
+        Against {
+            masker: self.masker.as_ref(),
+            recognisers: &self.recognisers,
+            analyzer: call.analyzer,
+            question: call.raw,
+            hits: evidence,
+            threshold: self.settings.grounding_threshold,
+            mark: &self.messages.ungrounded,
+            policy: self.settings.output_guard_policy,
+        }
+    }
+
+    fn count_grounding(&self, checked: &Checked) {
+        let Told { grounding, ungrounded } = &checked.told;
+        let count = |name, label: &str, by: usize| {
+            if by > 0 {
+                self.runtime.count(name, label, u64::try_from(by).unwrap_or(u64::MAX));
+            }
+        };
+        count("rag_sentences_total", "cited", grounding.cited);
+        count("rag_sentences_total", "uncited", grounding.sentences - grounding.cited);
+        for number in ungrounded {
+            count("rag_ungrounded_citations_total", &label(*number), 1);
+        }
+        if checked.broken {
+            count("rag_output_guard_failures_total", "passed", 1);
+        }
+    }
+
+    /// Lets out what has been checked while the model writes. A reply that is held back ends there.
     async fn stream(
         &self,
         call: Call<'_>,
         chat: ChatRequest,
-        canary: &Canary,
+        guard: &OutputGuard<'_>,
         outlet: &Outlet,
-    ) -> Result<ChatResponse> {
-        let mut pieces = Pieces::new(canary, self.masker.as_ref());
+    ) -> Result<(ChatResponse, Option<Held>)> {
+        let mut pieces = Pieces::new(guard);
         let mut stream = call.limit.of(async { call.model.stream(chat).await.adopt() }).await?;
         loop {
             let next = async {
@@ -89,13 +160,15 @@ impl RagEngine {
             };
             match call.limit.of(next).await {
                 Ok(ChatEvent::Text(text)) => match pieces.push(&text) {
-                    Step::Held => {}
+                    Step::Waits => {}
                     Step::Leaves(text) => outlet.send(&text),
-                    Step::Leak => return Ok(ChatResponse::new("", pieces.into_reply())),
+                    Step::Stops(held) => {
+                        return Ok((ChatResponse::new("", pieces.into_reply()), Some(held)));
+                    }
                 },
                 Ok(ChatEvent::End { finish, usage, model }) => {
                     let reply = ChatResponse::new(model, pieces.into_reply());
-                    return Ok(reply.finish(finish).usage(usage));
+                    return Ok((reply.finish(finish).usage(usage), None));
                 }
                 // Events of a later version of the contract say nothing of the text.
                 Ok(_) => {}

@@ -43,19 +43,21 @@
 //! | one ranking of several | [`Fuser`], [`Fusion`], [`Ranking`] |
 //! | another way to find chunks | [`Retriever`], [`RetrievalRequest`], [`Retrieval`], [`Hit`] |
 //! | the application's words | [`Prompt`], [`Messages`] |
+//! | what is checked of a reply | [`Grounding`], [`OutputPolicy`] |
 //! | settings | [`RagSettings`], [`ModelSettings`] |
 //!
 //! How a question becomes an answer: masked, screened, read within the scope, retrieved, checked
 //! against the scope again, by choice reranked, made diverse and guarded, weighed by absolute signals
 //! (the share of the question that a chunk holds, its cosine, its reranker's probability), written by a
-//! model from fenced sources or put together from their sentences, citations verified, masked once more.
+//! model from fenced sources or put together from their sentences; a model's reply passes the output guard;
+//! citations verified, masked once more.
 //!
 //! # Invariants
 //!
 //! - R4, R5: all reads of one request go through one reader, made with the request's scope; whatever a
 //!   custom retriever returns is checked against it again.
 //! - R6: questions, titles and texts enter a prompt through a fence alone, their tags disarmed.
-//! - R7: masking and the injection guard have no switch; no piece of an answer leaves before it has
+//! - R7: masking, the injection guard and the output guard have no switch; no piece of an answer leaves before it has
 //!   passed what the whole passes.
 //! - R8: with an audit log, every question and search leaves one record, however it ends.
 //! - R12: `request_timeout_seconds` ends a request; dropping one ends the call of its model.
@@ -79,6 +81,7 @@ mod location;
 mod messages;
 mod named;
 mod observed;
+mod output;
 mod pieces;
 mod prompt;
 mod question;
@@ -103,6 +106,7 @@ pub use ingest::{
 };
 pub use location::require_paths;
 pub use messages::Messages;
+pub use output::{Grounding, OutputPolicy};
 pub use prompt::Prompt;
 pub use request::AskRequest;
 pub use retrieval::{

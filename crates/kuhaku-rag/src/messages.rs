@@ -20,6 +20,9 @@ pub struct Messages {
     pub cut: String,
     /// Follows an answer that cites sources that do not exist; `{tags}` is replaced.
     pub unverified: String,
+    /// Stands behind a citation of a source that does not hold what it is cited for; empty for no
+    /// mark.
+    pub ungrounded: String,
 }
 
 impl Default for Messages {
@@ -32,6 +35,7 @@ impl Default for Messages {
             withheld: "Something went wrong while answering. Please ask again.".into(),
             cut: "Note: the answer was cut off before its end.".into(),
             unverified: "Note: {tags} could not be verified against the sources.".into(),
+            ungrounded: "[unverified]".into(),
         }
     }
 }

@@ -52,6 +52,18 @@ pub(crate) fn extract(runtime: &Runtime) -> Stage {
     stage!(runtime, "extract")
 }
 
+/// Checks what a model wrote, before it leaves.
+pub(crate) fn output_guard(runtime: &Runtime) -> Stage {
+    stage!(
+        runtime,
+        "output_guard",
+        kuhaku.held_back = Empty,
+        kuhaku.sentences = Empty,
+        kuhaku.cited = Empty,
+        kuhaku.grounded = Empty
+    )
+}
+
 /// Checks the citations of an answer.
 pub(crate) fn cite(runtime: &Runtime) -> Stage {
     stage!(runtime, "cite", kuhaku.citations = Empty)

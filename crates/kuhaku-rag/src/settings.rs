@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use kuhaku_index::{Ann, Bm25, Language, Tokenizer};
 
+use crate::output::OutputPolicy;
 use crate::retrieval::{EmbeddingProvider, Fuser, Fusion, Strategy, VectorSearch};
 
 kuhaku_core::settings! {
@@ -137,6 +138,13 @@ kuhaku_core::settings! {
         /// The reranker's probability from which a chunk counts as evidence; where it was measured,
         /// it decides alone. See docs/abstention.md.
         rerank_threshold: f64 = 0.5, "from 0 to 1" => |p| (0.0..=1.0).contains(p);
+        /// The share of a sentence's informative words that a source must hold which it cites; below
+        /// it the citation is marked. Its numbers must stand in a source that it cites whatever this
+        /// is. See docs/guard.md.
+        grounding_threshold: f64 = 0.4, "from 0 to 1" => |share| (0.0..=1.0).contains(share);
+        /// What becomes of a model's reply when its check breaks: held back (`strict`), or given all
+        /// the same (`permissive`). See docs/guard.md.
+        output_guard_policy: OutputPolicy = OutputPolicy::Strict;
         /// The most sentences of an extractive answer.
         extractive_sentences: usize = 3, "from 1 to 20" => |n| (1..=20).contains(n);
         /// How long a question or a search may take in all, in seconds, the model and all its

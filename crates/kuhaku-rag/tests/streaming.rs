@@ -205,7 +205,9 @@ static ENGINE: LazyLock<(tokio::runtime::Runtime, Arc<Changing>, RagEngine)> =
 
 async fn base() -> Base {
     let base = Base::new();
-    base.add("leave.md", "# Leave\n\nEverybody has 25 days of annual leave per year.\n", &[]).await;
+    let rest = REPLY.replace("[S1]", "");
+    let text = format!("# Leave\n\nEverybody has 25 days of annual leave per year. {rest}\n");
+    base.add("leave.md", &text, &[]).await;
     base
 }
 
@@ -318,9 +320,17 @@ proptest! {
             let streamed = stream(engine, &anonymous(QUESTION)).await;
             let text = streamed.text();
             let (answer, replaces) = streamed.end.unwrap();
+            // No source holds the values: such a reply is held back, what left before is replaced, and
+            // what the call has used is not known, since it ended there.
+            let held_back = whole.mode == Mode::Refused;
+            let mut answer = answer;
+            if held_back {
+                answer.usage = whole.usage;
+            }
             prop_assert_eq!(comparable(&answer), comparable(&whole));
-            prop_assert!(!replaces, "{:?} in place of {:?}", answer.text, text);
-            prop_assert_eq!(&text, &whole.text);
+            prop_assert_eq!(held_back, ["@", "4111", "555-"].iter().any(|it| reply.contains(it)));
+            prop_assert!(held_back || !replaces, "{:?} in place of {:?}", answer.text, text);
+            prop_assert!(replaces || text == whole.text, "{:?} in place of {:?}", text, whole.text);
             prop_assert!(!text.contains("ada@") && !text.contains("4111"));
             Ok(())
         })?;
