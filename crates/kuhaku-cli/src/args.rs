@@ -72,6 +72,9 @@ pub(crate) enum Command {
     /// Show, check or prune the record of questions and searches (for operators)
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Say whether a text looks like an attack on a model's instructions, and why
+    #[command(subcommand)]
+    Guard(GuardCommand),
     /// Look after the index: sizes, damage, copies, erasure (for operators)
     #[command(subcommand)]
     Index(IndexCommand),
@@ -365,6 +368,22 @@ pub(crate) enum QuarantineCommand {
         #[arg(required = true, value_name = "ID", value_parser = chunk_id)]
         ids: Vec<ChunkId>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GuardCommand {
+    /// Screen a text; status 4 if a question like it would be refused
+    Check(GuardCheckArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct GuardCheckArgs {
+    /// The text; quotes around it are not needed; `-` reads it from standard input
+    #[arg(required = true, value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// As a part of a document, which may tell of attacks; status 4 if it would be held back
+    #[arg(long)]
+    pub(crate) document: bool,
 }
 
 #[derive(Debug, Subcommand)]

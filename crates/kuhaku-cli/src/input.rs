@@ -22,8 +22,8 @@ impl Limit {
         Self { bytes, next: "extract from parts of it, or raise extraction.max_text_bytes" }
     }
 
-    /// For what comes with them in JSON: 16 MiB.
-    pub(crate) fn json() -> Self {
+    /// For what comes with them in JSON, and for a text to look at: 16 MiB.
+    pub(crate) fn moderate() -> Self {
         Self { bytes: 16 << 20, next: "give a shorter one" }
     }
 }

@@ -77,7 +77,7 @@ pub(crate) async fn run(args: &ExtractArgs, context: &Context<'_>) -> Result<Exi
 
 fn schema(args: &ExtractArgs) -> Result<Schema> {
     match &args.schema {
-        Some(path) => Ok(Schema::parse(&input::file(path, "the schema", Limit::json())?)?),
+        Some(path) => Ok(Schema::parse(&input::file(path, "the schema", Limit::moderate())?)?),
         None => Ok(Schema::from_fields(FieldArg::list(&args.fields))?),
     }
 }
@@ -86,7 +86,7 @@ fn schema(args: &ExtractArgs) -> Result<Schema> {
 fn request(args: &ExtractArgs, schema: &Schema, longest: Limit) -> Result<ExtractRequest> {
     let mut request = ExtractRequest::default();
     if let Some(path) = &args.prior {
-        let prior = input::file(path, "what is known", Limit::json())?;
+        let prior = input::file(path, "what is known", Limit::moderate())?;
         let prior: Value = serde_json::from_str(&prior).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
             let tried = format!("read what is known from `{}`", path.display());

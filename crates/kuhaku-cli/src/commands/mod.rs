@@ -8,6 +8,7 @@ mod documents;
 mod eval;
 mod extract;
 mod fetch;
+mod guard;
 mod index;
 mod ingest;
 mod models;
@@ -32,6 +33,7 @@ pub(crate) async fn run(args: &Args, console: &Console, runtime: Runtime) -> Res
         Command::Documents(command) => documents::run(command, &context).await,
         Command::Quarantine(command) => quarantine::run(command, &context).await,
         Command::Audit(command) => audit::run(command, &context).await,
+        Command::Guard(command) => guard::run(command, &context).await,
         Command::Index(command) => index::run(command, &context).await,
         Command::Eval(command) => eval::run(command, &context).await,
         Command::Models(command) => models::run(command, &context).await,
