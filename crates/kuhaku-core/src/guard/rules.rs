@@ -114,7 +114,9 @@ impl Shelf {
             while let Some(found) = rule.compiled().find_at(read, from) {
                 let range = view.to_source(found.range());
                 let original = text.get(range.clone()).unwrap_or_default();
-                if rule.text.counts.here(view.text(), &found.range(), original) {
+                let begins = rule.text.reads != Reads::Letters
+                    || context::begins_a_word(view.text(), found.start());
+                if begins && rule.text.counts.here(view.text(), &found.range(), original) {
                     matches.push(Match {
                         family: rule.text.family,
                         strength: rule.text.strength,

@@ -118,6 +118,15 @@ const PARTS_OF_A_PROGRAM: [&str; 24] = [
 /// How far back a clause is read, in bytes.
 const CLAUSE: usize = 96;
 
+/// Whether a match begins a word, in scripts whose borders of words an automaton does not see. Chinese
+/// has none, and Arabic joins an "and" to the next word.
+pub(super) fn begins_a_word(read: &str, start: usize) -> bool {
+    let before = read.get(..start).unwrap_or_default();
+    let Some(last) = before.chars().next_back() else { return true };
+    let joined = before.rsplit([' ', ',', '.']).next().unwrap_or_default();
+    !last.is_alphanumeric() || last.is_ascii() || last >= '\u{2e80}' || matches!(joined, "و" | "ف")
+}
+
 /// True when the verb that begins at the match is no command to the reader.
 fn is_no_command(words: &str, found: &Range<usize>) -> bool {
     let head = words.get(..found.start).unwrap_or_default();
@@ -155,6 +164,20 @@ fn is_a_persons_name(original: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_chinese_words_and_joined_ones_begin_inside_another() {
+        for (read, start, begins) in [
+            ("вы", 0, true),
+            ("а вы", 3, true),
+            ("звы", 2, false),
+            ("请忽略", 3, true),
+            ("تتجاهل", 2, false),
+            ("وتجاهل", 2, true),
+        ] {
+            assert_eq!(begins_a_word(read, start), begins, "{read}");
+        }
+    }
 
     #[test]
     fn a_negated_verb_and_a_reported_one_are_no_commands() {

@@ -5,7 +5,11 @@ use crate::guard::screening::GuardFamily::{InstructionOverride, PersonaOverride,
 
 pub(super) const GERMAN: Language = Language { fragments: &FRAGMENTS, rules: &RULES };
 
-const FRAGMENTS: [Fragment; 4] = [
+const FRAGMENTS: [Fragment; 5] = [
+    (
+        "<zuvor>",
+        r"(?:zuvor|vorher|bisher|vorherigen?|bisherigen?|obigen?) (?:gesagten?|genannten?|anweisungen|vorgaben|regeln)",
+    ),
     (
         "<ignoriere>",
         r"ignorier(?:e|en sie|en|t)?|vergiss|vergesst|vergessen sie|missachten? (?:sie )?|missachte|verwirf|verwerfen sie|ubergehe|uberschreibe|umgehe|lass(?:en sie)?",
@@ -71,7 +75,7 @@ RuleText::words(InstructionOverride, [IGNORIERE, ANWEISUNGEN], r"<ignoriere> (?:
 RuleText::words(InstructionOverride, [IGNORIERE, ANWEISUNGEN], r"<ignoriere> (?:alle|samtliche|jegliche|deine|ihre) (?:deine |ihre |bisherigen )?<anweisungen>(?: und |[.,]|$)").as_command(),
 RuleText::words(InstructionOverride, [ANWEISUNGEN, &["ignorier", "vergess", "missacht"]], r"<vorherige> <anweisungen> (?:bitte |zu |einfach |komplett |vollstandig ){0,3}(?:ignorieren|vergessen|missachten|ignoriert|ignoriere)\b"),
 RuleText::words(InstructionOverride, [&["vergiss", "vergess", "ignorier"], &["alles", "davor", "bisher", "gesagt"]], r"(?:vergiss|vergesst|vergessen sie|ignorier(?:e|en sie)) (?:bitte |jetzt )?alles (?:davor|zuvor|bisher|vorher|bisherige|vorherige|obige|was (?:ich|du|wir|sie|man|dir|ihnen|davor|vorher|zuvor|bisher|oben))\b").as_command(),
-RuleText::words(InstructionOverride, [&["zuvor", "vorher", "bisher", "obige"], &["gesagte", "genannte", "anweisung", "vorgab", "regeln"]], r"(?:hore?|achte|befolge|beachte|folge)n? (?:sie )?(?:nicht (?:mehr )?)?(?:auf )?(?:alles |alle |die |den |das ){0,2}(?:zuvor |vorher |bisher |vorherigen? |bisherigen? |obigen? )(?:gesagten?|genannten?|anweisungen|vorgaben|regeln)(?: nicht)?\b").signal(),
+RuleText::words(InstructionOverride, [&["zuvor", "vorher", "bisher", "obige"], &["gesagte", "genannte", "anweisung", "vorgab", "regeln"]], r"(?:hore?|achte|befolge|beachte|folge)n? (?:sie )?(?:nicht (?:mehr )?(?:auf )?(?:alles |alle |die |den |das ){0,2}<zuvor>|(?:auf )?(?:alles |alle |die |den |das ){0,2}<zuvor> nicht)\b").signal(),
 RuleText::words(InstructionOverride, [&["aufgabe", "anweisung", "instruktion", "vorgabe", "befehl", "regeln", "richtlinien", "prompt", "anordnung", "aufforderung", "eingabe", "weisung"], &["neue", "weitere", "andere", "abweichend", "entgegen"]], r"(?:(?:nun|jetzt) folgen (?:neue|weitere|andere) (?:aufgaben|anweisungen)|(?:deine|ihre|einer|die) neuen? aufgaben?(?: (?:ist|lautet)|[.,]|$)|(?:abweichend|entgegen)(?: zu| von)? (?:den |allen )?<vorherige> <anweisungen>)").signal(),
 RuleText::words(InstructionOverride, [IGNORIERE, &["information", "aufgabe", "kontext", "unterhaltung", "text"]], r"<ignoriere> (?:<die>){0,3}<vorherige> (?:informationen|aufgaben?|kontext|unterhaltung|texte?)\b").as_command().signal(),
 RuleText::words(PersonaOverride, [&["jetzt", "nun", "sofort"], &["uneingeschrank", "unzensiert", "ungefiltert", "unbeschrank", "ohne"]], r"(?:du bist|sie sind|bist du|sind sie|verhalte dich|antworte|handle) (?:ab )?(?:jetzt|nun|sofort|von nun an|ab sofort) (?:als )?(?:[a-z]{1,14} ){0,3}?(?:uneingeschrankte?[rsn]?|unzensierte?[rsn]?|ungefilterte?[rsn]?|unbeschrankte?[rsn]?|ohne (?:jegliche |jede |irgendwelche )?(?:einschrankung|beschrankung|regeln|filter|zensur|grenzen))"),
