@@ -53,6 +53,7 @@ Exit status:
   3    no answer, no hit, nothing of that name, values missing, or something to fix (doctor)
   4    held back for safety
   5    done, but some documents could not be read, or some texts are not complete
-  6    done, but an evaluation did not meet a condition, a value breaks a rule, or the audit is damaged
+  6    done, but an evaluation did not meet a condition, a value breaks a rule, the audit or the index is
+       damaged, or something had to be left uncompacted
   130  interrupted
   143  ended by the system";

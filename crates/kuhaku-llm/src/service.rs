@@ -66,9 +66,7 @@ impl Service {
             Self::Groq => "set GROQ_API_KEY to your key".into(),
             Self::OpenAi => "set OPENAI_API_KEY to your key".into(),
             Self::OpenRouter => {
-                "set OPENROUTER_API_KEY to your key (it has models that are free), \
-                                 or choose another provider with KUHAKU_LLM_PROVIDER"
-                    .into()
+                "set OPENROUTER_API_KEY to your key (it has models that are free)".into()
             }
             Self::Ollama => "start it, and pull a model with `ollama pull`".into(),
             Self::Vertex => "set GOOGLE_CLOUD_PROJECT, and log in with `gcloud auth \

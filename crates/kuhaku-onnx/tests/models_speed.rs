@@ -61,6 +61,9 @@ async fn ratio(
 
 #[tokio::test]
 async fn measured_throughput_beside_python() {
+    if !real::measures() {
+        return;
+    }
     for (model, file) in [(E5, "model.onnx"), (MINILM, "model_fp32.onnx")] {
         let Some(embedder) = plain(model, file) else { return };
         let Some(mut python) = Python::open(model, file, 2) else { return };
@@ -76,6 +79,9 @@ async fn measured_throughput_beside_python() {
 
 #[tokio::test]
 async fn measured_latency_of_a_query_beside_python() {
+    if !real::measures() {
+        return;
+    }
     for (model, file) in [(E5, "model.onnx"), (MINILM, "model_fp32.onnx")] {
         let Some(embedder) = plain(model, file) else { return };
         let Some(mut python) = Python::open(model, file, 2) else { return };
@@ -107,6 +113,9 @@ async fn measured_latency_of_a_query_beside_python() {
 
 #[tokio::test]
 async fn measured_a_word_of_a_megabyte() {
+    if !real::measures() {
+        return;
+    }
     for model in [E5, MINILM] {
         let windows = LongText::Windows { overlap: 16 };
         let Some(builder) = builder(model, "model.onnx") else { return };
@@ -122,6 +131,9 @@ async fn measured_a_word_of_a_megabyte() {
 /// On a tiny model: it is the way of the texts that is long here.
 #[tokio::test]
 async fn measured_100_000_texts_in_one_call() {
+    if !real::measures() {
+        return;
+    }
     let Some(onnx) = onnx() else { return };
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/onnx/bert-encoder");
     let builder = OnnxEmbedder::builder(ModelFolder::new(path));
@@ -165,6 +177,9 @@ async fn lateness(busy: &AtomicBool) -> (f64, f64) {
 /// about; threads that do not spin leave the tasks of others more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn measured_delay_of_a_timer_beside_200_callers() {
+    if !real::measures() {
+        return;
+    }
     let mut shares = Vec::new();
     for spinning in [true, false] {
         let Some(builder) = builder(E5, "model.onnx") else { return };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use kuhaku_core::{ChunkId, Redactions, TraceId, Usage};
 use serde::{Serialize, Serializer};
 
+use crate::error::Error;
 use crate::output::Grounding;
 use crate::retrieve::Hit;
 
@@ -149,18 +150,27 @@ impl Retrieved {
 }
 
 /// A stage that did not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Skipped {
     /// The stage.
     pub stage: &'static str,
     /// Why it did not run, as a stable word.
     pub reason: &'static str,
+    /// What went wrong and what to do about it, where something did, for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 impl Skipped {
     pub(crate) fn new(stage: &'static str, reason: &'static str) -> Self {
-        Self { stage, reason }
+        Self { stage, reason, detail: None }
+    }
+
+    pub(crate) fn because(mut self, error: &Error) -> Self {
+        let next = error.next_step().map(|next| format!("; next: {next}")).unwrap_or_default();
+        self.detail = Some(format!("cannot {}: {}{next}", error.tried(), error.wrong()));
+        self
     }
 }
 

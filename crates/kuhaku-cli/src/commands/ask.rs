@@ -136,6 +136,6 @@ fn print_sources(answer: &Answer, console: &Console) {
         );
     }
     if answer.abstained && !answer.retrieved.is_empty() {
-        console.note("(some passages share words with the question: `kuhaku search` lists them)");
+        console.note("(some passages share words with the question or come near it: `kuhaku search` lists them)");
     }
 }

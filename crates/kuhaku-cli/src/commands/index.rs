@@ -213,6 +213,7 @@ async fn reembed(args: &ReembedArgs, context: &Context<'_>) -> Result<Exit> {
     }
     let choice = EmbedderChoice::from_sources(&sources, context.runtime())?;
     let rag = context.open_existing().await?;
+    let before = rag.index().fingerprint();
     let embedder = choice.choose().await?;
     if embedder.is_none() && choice.provider() == EmbeddingProvider::Auto {
         return Err(nobody_embeds().into());
@@ -233,6 +234,17 @@ async fn reembed(args: &ReembedArgs, context: &Context<'_>) -> Result<Exit> {
         };
         let (embedded, reused) = (made.embedded, made.reused);
         console.line(format!("{embedded} passages embedded, {reused} of them known{held}"));
+    }
+    if let (Some(from), Some(to)) = (before.dimension, rag.index().fingerprint().dimension)
+        && from != to
+    {
+        console.note(&format!("vectors had {from} numbers before, and have {to} now: all are new"));
+    }
+    if made.to.is_some() && (args.provider.is_some() || args.model.is_some()) {
+        console.note(
+            "other commands need the same rag.embedding_provider and rag.embedding_model, in \
+             kuhaku.toml or in the environment",
+        );
     }
     for refused in &made.refused {
         console.note(&format!("no vector: {}: {}", refused.id, refused.error.message));

@@ -1,7 +1,8 @@
 //! `kuhaku ingest`.
 
 use kuhaku::{
-    AccessTags, DocumentOutcome, IngestOptions, IngestReport, Rag, Result, TagRule, require_paths,
+    AccessTags, DocumentOutcome, EmbedderChoice, IngestOptions, IngestReport, Rag, Result, TagRule,
+    require_paths,
 };
 
 use crate::args::IngestArgs;
@@ -26,6 +27,7 @@ pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit
         rag.ingest_paths(&args.paths, &options, &mut Bar::new()).await?
     };
     tell(&report, context.console);
+    hint_at_vectors(&rag, context)?;
     if args.watch {
         return watch(args, &options, &rag, context).await;
     }
@@ -34,6 +36,17 @@ pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit
     }
     let failed = report.count(DocumentOutcome::Failed);
     Ok(if failed > 0 { Exit::Partial } else { Exit::Done })
+}
+
+/// Where a model is at hand that nobody has asked for, an index without vectors stays so in silence.
+fn hint_at_vectors(rag: &Rag, context: &Context<'_>) -> Result<()> {
+    let choice = EmbedderChoice::from_sources(&context.sources, context.runtime())?;
+    let plain = rag.index().fingerprint().embedder.is_none() && !choice.is_named();
+    if let Some(plan) = choice.preview()?.filter(|_| plain) {
+        let hint = format!("the index has no vectors; `kuhaku index reembed` makes them: {plan}");
+        context.console.note(&hint);
+    }
+    Ok(())
 }
 
 fn tell(report: &IngestReport, console: &Console) {

@@ -48,7 +48,9 @@ pub(super) fn by_words(skipped: &[Skipped], console: &Console) {
         Some("embedder_timed_out") => "embedding the question took too long",
         Some(_) => "the question could not be embedded",
     };
-    console.note(&format!("found by words alone: {why}"));
+    let detail = reason.and_then(|skipped| skipped.detail.as_ref());
+    let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+    console.note(&format!("found by words alone: {why}{detail}"));
 }
 
 /// A hit's rank, title, place and signals.

@@ -144,5 +144,5 @@ fn too_long(tokens: usize, longest: usize) -> Error {
     let kind = ErrorKind::Core(kuhaku_core::ErrorKind::ContextTooLong);
     let wrong = format!("the text has {tokens} tokens, and the model takes {longest}");
     Error::new(kind, "embed a text", wrong)
-        .next("make smaller chunks, or read long texts in windows")
+        .next("make smaller chunks, or let onnx.long_text be `windows`")
 }

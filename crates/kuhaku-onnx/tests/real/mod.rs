@@ -130,3 +130,11 @@ pub(crate) fn processor_seconds() -> f64 {
     let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
     ticks / 100.0
 }
+
+/// Whether what is measured means anything.
+pub(crate) fn measures() -> bool {
+    if cfg!(debug_assertions) {
+        eprintln!("skipped: times of a build without optimisation say nothing");
+    }
+    !cfg!(debug_assertions)
+}

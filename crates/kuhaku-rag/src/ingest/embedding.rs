@@ -155,12 +155,25 @@ pub(super) fn of_document(source: &str, error: Error) -> Error {
     let tried = format!("embed `{}`", one_line(source, 200));
     let wrong = format!("cannot {}: {}", error.tried(), error.wrong());
     let failure = Error::new(*error.kind(), tried, wrong);
-    let next = error.next_step().map(ToOwned::to_owned);
+    let next = error.next_step().map(|next| match error.kind() {
+        ErrorKind::Core(kuhaku_core::ErrorKind::ContextTooLong) => {
+            format!("{next}; rag.chunk_size is how long chunks are")
+        }
+        _ => next.to_owned(),
+    });
     let failure = failure.with_status(error.status()).caused_by(error);
     match next {
         Some(next) => failure.next(next),
         None => failure,
     }
+}
+
+/// The error of a document with which the work ended.
+pub(super) fn ended_at(source: &str, error: Error) -> Error {
+    let failure = of_document(source, error);
+    let on = "then run the same command again: it goes on with what is not done";
+    let next = failure.next_step().map_or(on.to_owned(), |next| format!("{next}; {on}"));
+    failure.next(next)
 }
 
 /// What an ingest does about vectors.

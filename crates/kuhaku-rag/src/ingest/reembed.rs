@@ -8,7 +8,7 @@ use kuhaku_index::{ChunkToEmbed, EmbeddedTextHash, Maintenance, Vector, VectorSp
 
 use crate::error::{Adopt as _, Result};
 use crate::ingest::embedded::embedded_text;
-use crate::ingest::embedding::{Embedded, Embedding, Job, of_document};
+use crate::ingest::embedding::{Embedded, Embedding, Job, ended_at};
 use crate::ingest::ingestor::Ingestor;
 use crate::ingest::options::IngestProgress;
 use crate::ingest::report::Note;
@@ -198,7 +198,7 @@ impl<'f> Filling<'f> {
             }
         }
         match embedded.ended {
-            Some((job, error)) => Err(of_document(self.source(chunks, job.of), error)),
+            Some((job, error)) => Err(ended_at(self.source(chunks, job.of), error)),
             None => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use kuhaku_index::{Batch, VectorSpace};
 
 use crate::error::{Adopt as _, Error, Result};
-use crate::ingest::embedding::{Vectors, mismatch, of_document};
+use crate::ingest::embedding::{Vectors, ended_at, mismatch, of_document};
 use crate::ingest::ingestor::Ingestor;
 use crate::ingest::options::IngestProgress;
 use crate::ingest::reading::{Pending, Reading};
@@ -84,7 +84,7 @@ impl Ingestor {
         let mut unstored = reading.vectors.give(index, &mut records, take_known, progress).await?;
         let ended = unstored.ended.take().map(|(place, error)| {
             let source = records.get(place).map(|record| record.source.clone());
-            of_document(&source.unwrap_or_default(), error)
+            ended_at(&source.unwrap_or_default(), error)
         });
         let (mut batch, mut stored) = (Batch::new(), Vec::new());
         for (at, (record, place)) in records.into_iter().zip(places).enumerate() {

@@ -6,11 +6,15 @@ use async_trait::async_trait;
 use kuhaku_core::{ChunkId, ErrorKind as CoreErrorKind};
 use kuhaku_index::{ChunkReader, DenseHit, SparseHit, Vector};
 
+use crate::answer::Skipped;
 use crate::error::{Adopt as _, ErrorKind, Result};
 use crate::retrieval::dense::DenseRetriever;
 use crate::retrieval::fusion::{Fuser, Ranking};
 use crate::retrieval::sparse::SparseRetriever;
 use crate::retrieve::{Retrieval, RetrievalRequest, Retriever, Signals, read};
+
+/// What the index says of a vector that has not the length of its own.
+const WRONG_LENGTH: ErrorKind = ErrorKind::Index(kuhaku_index::ErrorKind::InvalidInput);
 
 /// The least cosine.
 const LEAST_COSINE: f64 = -1.0;
@@ -52,29 +56,48 @@ impl HybridRetriever {
         self
     }
 
-    /// The vector of the question, or why there is none.
-    async fn vector(&self, request: &RetrievalRequest) -> Result<Result<Vector, &'static str>> {
+    /// The question's vector with the nearest chunks, or why there are none.
+    async fn near(
+        &self,
+        request: &RetrievalRequest,
+        depth: usize,
+    ) -> Result<Result<(Vector, Vec<DenseHit>), Skipped>> {
         if !self.dense.applies(request.reader.as_ref())? {
-            return Ok(Err("no_vectors"));
+            return Ok(Err(Skipped::new("dense", "no_vectors")));
         }
-        Ok(self.dense.embed(request).await.map_err(|error| match error.kind() {
-            ErrorKind::Core(CoreErrorKind::TimedOut) => "embedder_timed_out",
-            _ => "embedder_failed",
-        }))
+        let vector = match self.dense.embed(request).await {
+            Ok(vector) => vector,
+            Err(error) => {
+                let reason = match error.kind() {
+                    ErrorKind::Core(CoreErrorKind::TimedOut) => "embedder_timed_out",
+                    _ => "embedder_failed",
+                };
+                return Ok(Err(Skipped::new("dense", reason).because(&error)));
+            }
+        };
+        match self.dense.search(request, vector.clone(), depth).await {
+            Ok(near) => Ok(Ok((vector, near))),
+            // A service that gives vectors of another length by now.
+            Err(error) if *error.kind() == WRONG_LENGTH => {
+                Ok(Err(Skipped::new("dense", "embedder_failed").because(&error)))
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
 #[async_trait]
 impl Retriever for HybridRetriever {
     async fn retrieve(&self, request: &RetrievalRequest) -> Result<Retrieval> {
-        let vector = match self.vector(request).await? {
-            Ok(vector) => vector,
-            Err(reason) => {
-                return Ok(self.sparse.retrieve(request).await?.skipped("dense", reason));
+        let depth = self.depth.max(request.limit);
+        let (vector, dense) = match self.near(request, depth).await? {
+            Ok(found) => found,
+            Err(skipped) => {
+                let mut retrieval = self.sparse.retrieve(request).await?;
+                retrieval.skipped.push(skipped);
+                return Ok(retrieval);
             }
         };
-        let depth = self.depth.max(request.limit);
-        let dense = self.dense.search(request, vector.clone(), depth).await?;
         let sparse = self.sparse.search(request, depth).await?;
         let near = measured(request.reader.as_ref(), &vector, dense, &sparse).await?;
         let (dense_weight, sparse_weight) = self.weights;

@@ -20,7 +20,10 @@ impl Unavailable {
     }
 
     fn error(&self) -> Error {
-        let wrong = format!("the embedder of the index is not available ({})", self.wrong);
+        let wrong = format!(
+            "`{}`, of which the index's vectors are, cannot be had ({})",
+            self.fingerprint, self.wrong
+        );
         let error = Error::new(ErrorKind::CapabilityUnavailable, "make vectors", wrong);
         match &self.next {
             Some(next) => error.next(next.clone()),
