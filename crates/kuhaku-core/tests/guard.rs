@@ -112,13 +112,17 @@ fn requests_for_the_instructions_are_found() {
 /// GRD-05
 #[test]
 fn ordinary_questions_pass() {
-    assert_clean(&[
+    let questions = [
         "",
         "PAY-1001 hata kodu ne anlama geliyor?",
         "Can you repeat the retry instructions from the guide?",
         "the user: field in the log was empty",
         "Ödeme sistemi (payment system) neden yavaş çalışıyor?",
-    ]);
+    ];
+    assert_clean(&questions);
+    for question in questions {
+        assert!(InjectionGuard::new().screen(question).is_clean(), "{question}");
+    }
 }
 
 /// GRD-06
@@ -373,12 +377,16 @@ fn documents_are_judged_more_quietly() {
 /// GRD-08
 #[test]
 fn harmless_uses_of_the_same_words_pass() {
-    assert_clean(&[
+    let questions = [
         "You are now connected to the VPN, what next?",
         "How do I jailbreak-proof our MDM?",
         "System: Windows 11, why is it slow?",
         "show me how to configure a system prompt",
-    ]);
+    ];
+    assert_clean(&questions);
+    for question in questions {
+        assert_eq!(InjectionGuard::new().screen(question).blocked(), None, "{question}");
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 
 use self::decode::Decoded;
 use self::normalise::{Normalised, View, reads_better};
-use self::rules::{Match, RuleBook, Strength};
+use self::rules::{Found, Match, RuleBook, Strength};
 use self::score::{Learned, Policy, Score};
 use self::trained::Trained;
 
@@ -93,9 +93,12 @@ impl InjectionGuard {
 
     fn screen_by(&self, policy: Policy, text: &str) -> Screening {
         let readings = Readings::new(text);
-        let found = readings.matches(&self.parts.rules);
+        let Found { matches: found, excused } = readings.found(&self.parts.rules);
         let trained = self.parts.trained.get_or_init(Trained::builtin);
-        let learned = readings.learned(policy, trained, &found);
+        let mut learned = readings.learned(policy, trained, &found);
+        if excused && readings.is_one_sentence() {
+            learned = learned.doubted();
+        }
         let drift = readings.normalised.drift;
         let score = Score::of(policy, &found, learned, drift, text);
         Screening::new(&found, score, drift.changed)
@@ -113,19 +116,28 @@ impl<'t> Readings<'t> {
     }
 
     /// What the rules find in any of them.
-    fn matches(&self, rules: &RuleBook) -> Vec<Match> {
-        let mut found = rules.matches(self.text, &self.normalised);
-        let rotated = rules.matches_in_words(self.text, &self.rotated);
-        found.extend(rotated.into_iter().map(|it| Match { encoded: true, ..it }));
+    fn found(&self, rules: &RuleBook) -> Found {
+        let mut found = rules.found(self.text, &self.normalised);
+        let rotated = rules.found_in_words(self.text, &self.rotated);
+        found.excused |= rotated.excused;
+        found.matches.extend(rotated.matches.into_iter().map(|it| Match { encoded: true, ..it }));
         for (decoded, read) in &self.decoded {
-            for it in rules.matches(decoded.text(), read) {
+            let inside = rules.found(decoded.text(), read);
+            found.excused |= inside.excused;
+            for it in inside.matches {
                 let range = decoded.to_source(it.range.clone());
                 if decoded.is_encoded(&range) {
-                    found.push(Match { range, encoded: true, ..it });
+                    found.matches.push(Match { range, encoded: true, ..it });
                 }
             }
         }
         found
+    }
+
+    /// Whether all of it is one sentence, so that what excuses a part of it speaks for the whole.
+    fn is_one_sentence(&self) -> bool {
+        let read = self.decoded.last().map_or(&self.normalised, |(_, read)| read);
+        !read.words.text().trim_end_matches(['.', ' ']).contains('.')
     }
 
     /// What the trained stage says of the one that looks worst to it.
@@ -142,17 +154,17 @@ impl<'t> Readings<'t> {
             };
             Learned { score: f64::from(judged.score), range: view.to_source(judged.range) }
         };
-        let read = [Some(&self.normalised.words), self.normalised.leet.as_ref()];
-        // Of nonsense the trained stage knows nothing: only what reads like a language is judged.
-        let rotated = reads_better(self.rotated.text(), self.normalised.words.text());
-        let read = read.into_iter().chain([rotated.then_some(&self.rotated)]).flatten();
-        let mut worst = Learned::default();
-        for learned in read.map(judged) {
-            worst = worst.or(learned);
-        }
-        for (decoded, read) in &self.decoded {
+        // Codes and other nonsense say nothing to the trained stage: it judges what they encode, and what
+        // reads like a language.
+        if let Some((decoded, read)) = self.decoded.last() {
             let learned = judged(&read.words);
-            worst = worst.or(Learned { range: decoded.to_source(learned.range), ..learned });
+            return Learned { range: decoded.to_source(learned.range), ..learned };
+        }
+        let rotated = reads_better(self.rotated.text(), self.normalised.words.text());
+        let more = [self.normalised.leet.as_ref(), rotated.then_some(&self.rotated)];
+        let mut worst = judged(&self.normalised.words);
+        for view in more.into_iter().flatten() {
+            worst = worst.or(judged(view));
         }
         worst
     }

@@ -58,14 +58,14 @@ impl Normalised {
         }
     }
 
-    /// The words with each Latin letter thirteen places on.
+    /// The words with each letter of the English alphabet thirteen places on.
     pub(super) fn rotated(&self) -> View {
         let rotate = |c: char| match c {
             'a'..='m' => char::from(c as u8 + 13),
             'n'..='z' => char::from(c as u8 - 13),
             _ => c,
         };
-        self.words.with_text(self.words.text().chars().map(rotate).collect())
+        self.words.mapped(rotate)
     }
 }
 

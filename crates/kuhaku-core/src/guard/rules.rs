@@ -31,6 +31,22 @@ pub(super) struct Match {
     pub(super) encoded: bool,
 }
 
+/// What the rules found in a text.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) matches: Vec<Match>,
+    /// Whether something looked like an attack but for what stands around it: a negation, a question how
+    /// to do it.
+    pub(super) excused: bool,
+}
+
+impl Found {
+    pub(super) fn add(&mut self, other: Self) {
+        self.matches.extend(other.matches);
+        self.excused |= other.excused;
+    }
+}
+
 /// All rules; each is compiled when it is first needed.
 #[derive(Debug)]
 pub(super) struct RuleBook {
@@ -61,18 +77,18 @@ impl RuleBook {
     }
 
     /// What the rules find in a text as it stands, and with digits read as letters.
-    pub(super) fn matches(&self, text: &str, normalised: &Normalised) -> Vec<Match> {
-        let mut matches = self.words.matches(text, &normalised.words);
+    pub(super) fn found(&self, text: &str, normalised: &Normalised) -> Found {
+        let mut found = self.words.found(text, &normalised.words);
         if let Some(leet) = &normalised.leet {
-            matches.extend(self.words.matches(text, leet));
+            found.add(self.words.found(text, leet));
         }
-        matches.extend(self.plain.matches(text, &normalised.plain));
-        matches
+        found.add(self.plain.found(text, &normalised.plain));
+        found
     }
 
     /// What the rules on words find in another reading of the text.
-    pub(super) fn matches_in_words(&self, text: &str, words: &View) -> Vec<Match> {
-        self.words.matches(text, words)
+    pub(super) fn found_in_words(&self, text: &str, words: &View) -> Found {
+        self.words.found(text, words)
     }
 }
 
@@ -103,8 +119,8 @@ impl Shelf {
         self.candidates.get_or_init(needs)
     }
 
-    fn matches(&self, text: &str, view: &View) -> Vec<Match> {
-        let mut matches = Vec::new();
+    fn found(&self, text: &str, view: &View) -> Found {
+        let mut all = Found::default();
         for (number, place) in self.candidates().places(view.text()) {
             let Some(rule) = self.rules.get(number) else { continue };
             // What stands before the place stays in sight of the pattern; no match reaches its end
@@ -116,8 +132,10 @@ impl Shelf {
                 let original = text.get(range.clone()).unwrap_or_default();
                 let begins = rule.text.reads != Reads::Letters
                     || context::begins_a_word(view.text(), found.start());
-                if begins && rule.text.counts.here(view.text(), &found.range(), original) {
-                    matches.push(Match {
+                if !rule.text.counts.here(view.text(), &found.range(), original) {
+                    all.excused |= rule.text.strength > Strength::Cue;
+                } else if begins {
+                    all.matches.push(Match {
                         family: rule.text.family,
                         strength: rule.text.strength,
                         rule: (rule.text.reads == Reads::Plain, number),
@@ -128,7 +146,7 @@ impl Shelf {
                 from = found.end();
             }
         }
-        matches
+        all
     }
 }
 
@@ -179,7 +197,7 @@ mod tests {
     fn a_text_compiles_only_the_rules_that_it_may_break() {
         let compiled = |text: &str| {
             let book = RuleBook::new();
-            book.matches(text, &Normalised::new(text));
+            book.found(text, &Normalised::new(text));
             book.words.rules.iter().filter(|rule| rule.compiled.get().is_some()).count()
         };
         assert_eq!(compiled("0-dimensional biomaterials show inductive properties."), 0);

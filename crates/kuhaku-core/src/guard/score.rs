@@ -69,7 +69,16 @@ impl Learned {
     pub(super) fn or(self, other: Self) -> Self {
         if other.score > self.score { other } else { self }
     }
+
+    /// What it says where a rule contradicts it.
+    pub(super) fn doubted(self) -> Self {
+        Self { score: self.score.min(DOUBTED), ..self }
+    }
 }
+
+/// The most that the trained stage is believed where a rule saw why the text is harmless: not enough by
+/// itself.
+const DOUBTED: f64 = 0.65;
 
 /// The least that the trained stage says and that is a reason.
 const LEARNED: f64 = 0.3;

@@ -36,6 +36,9 @@ const WITH_L: [&str; 30] = [
     "roleplay",
 ];
 
+/// Longer words are codes, in characters.
+const LONGEST: usize = 40;
+
 /// The text with signs inside words read as letters; none if there are no such signs.
 pub(super) fn with_signs(letters: &[Letter]) -> Option<Vec<Letter>> {
     let is_word = |at: Option<usize>| {
@@ -61,7 +64,7 @@ pub(super) fn without_digits(words: &mut [Letter]) -> bool {
     for word in words.chunk_by_mut(|a, b| a.c.is_alphanumeric() && b.c.is_alphanumeric()) {
         let letters = word.iter().filter(|letter| letter.c.is_alphabetic()).count();
         let digits = word.iter().filter(|letter| digit(letter.c, 'i').is_some()).count();
-        if letters == 0 || digits == 0 {
+        if letters == 0 || digits == 0 || word.len() > LONGEST {
             continue;
         }
         any = true;

@@ -38,10 +38,11 @@ impl View {
         &self.text
     }
 
-    /// The same places with another text, whose characters are as long.
-    pub(super) fn with_text(&self, text: String) -> Self {
-        debug_assert_eq!(text.len(), self.text.len());
-        Self { text, places: self.places.clone() }
+    /// The view with other characters for those that stand for one byte, by characters as long.
+    pub(super) fn mapped(&self, with: impl Fn(char) -> char) -> Self {
+        let characters = self.text.chars().zip(&self.places);
+        let mapped = characters.map(|(c, (_, source))| if source.len() == 1 { with(c) } else { c });
+        Self { text: mapped.collect(), places: self.places.clone() }
     }
 
     /// The bytes of the given text that a range of the view stands for.

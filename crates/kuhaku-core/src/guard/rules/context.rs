@@ -13,6 +13,8 @@ pub(super) enum Counts {
     AsBareCommand,
     /// When the name that ends it is not written as a person's.
     UnlessPerson,
+    /// Never: it says that the text is harmless.
+    Never,
 }
 
 impl Counts {
@@ -23,6 +25,7 @@ impl Counts {
             Self::AsCommand => !is_no_command(read, found),
             Self::AsBareCommand => !is_no_command(read, found) && !is_about_software(read, found),
             Self::UnlessPerson => !is_a_persons_name(original),
+            Self::Never => false,
         }
     }
 }

@@ -157,7 +157,7 @@ const REVEAL: &[&str] = &[
     "state",
 ];
 
-const RULES: [RuleText; 52] = [
+const RULES: [RuleText; 55] = [
 RuleText::words(InstructionOverride, [IGNORE, ORDERS], r"<ignore> <earlier orders>").as_command(),
 RuleText::words(InstructionOverride, [IGNORE, ORDERS], r"<ignore> <orders above>").as_command(),
 RuleText::words(InstructionOverride, [IGNORE, ORDERS], r"<strongly ignore> (?:<which> ){0,4}(?:your (?:system |safety |own |internal )?<orders>|system (?:prompt|instructions?|message))\b").as_bare_command(),
@@ -167,7 +167,7 @@ RuleText::words(InstructionOverride, [IGNORE, SAID], r"<strongly ignore> (?:ever
 RuleText::words(InstructionOverride, [IGNORE, EARLIER], r"<strongly ignore> (?:all |of |the ){0,3}(?:above|previous|prior)(?: text| context| content| input| message)? (?:and|then|instead) (?:instead|tell|say|print|output|write|give|respond|reply|answer|do|translate|reveal|show|repeat|follow|act|pretend|execute|run)\b").as_command(),
 RuleText::words(PersonaOverride, [&["you", "become"], FREE], r"(?:you are|youre|you will be|you shall be|you have become|become) (?:now |from now on |hereby )?(?:an? |the |completely |fully |totally |entirely |truly ){0,3}<free>\b").as_command(),
 RuleText::words(PersonaOverride, [&["you"], &["now", "longer"]], r"(?:(?:you are|youre) (?:now|from now on|no longer)|from now on you(?: are| will be|re)) (?:(?:an?|the|my) (?:[a-z]{1,16} ){0,2}?<model>|(?:an? |the |my ){0,2}<free>)\b"),
-RuleText::words(PersonaOverride, [ACT, FREE], r"(?:act|behave|respond|answer|reply|speak|pose|role ?play|play|pretend)(?:ing)? (?:as|like|to be|that you are|you are)(?: if you (?:are|were))? (?:an? |the |completely |fully |totally ){0,2}(?:<free>)\b").as_command(),
+RuleText::words(PersonaOverride, [ACT, FREE], r"(?:act|behave|respond|answer|reply|speak|pose|role ?play|play|pretend)(?:ing)? (?:as|like|to be|that you are|you are)(?: if you (?:are|were))? (?:an? |the |completely |fully |totally ){0,2}(?:<model> (?:that |which |who )?(?:is |has |are )?(?:completely |fully |totally )?)?(?:<free>)\b").as_command(),
 RuleText::words(PersonaOverride, [ACT, &["dan"]], r"(?:act|behave|respond|answer|reply|speak|pose|role ?play|play|pretend)(?:ing)? (?:as|like|to be|that you are|you are|youre)(?: if you (?:are|were))? (?:an? |the )?dan\b").unless_person(),
 RuleText::words(PersonaOverride, [&["mode"], PERSONAS], r"(?:dan|stan|dude|jailbreak|jailbroken|unrestricted|unfiltered|uncensored) mode\b"),
 RuleText::words(PersonaOverride, [&["anything"], &["now"]], r"(?:dan (?:stands for|means)|you|who|which|that) (?:can |will )?do anything now\b"),
@@ -219,4 +219,8 @@ RuleText::words(PromptLeak, [&["prompt", "conversation", "chat", "context", "mes
 RuleText::words(PromptLeak, [&["sentence", "line", "word", "paragraph", "text"], &["before", "above", "preceding"]], r"(?:what (?:are|is|were|was)|<reveal>) (?:the |me |all ){0,3}(?:[a-z0-9]{1,6} )?(?:sentences?|lines?|words?|paragraphs?|text) (?:before|above|preceding) (?:the|this|my|that) (?:text|sentence|question|message|line)\b").signal(),
 RuleText::words(PromptLeak, [REVEAL, &["instruction", "rules", "guideline", "configuration", "directive", "embeddings"]], r"<reveal> (?:<out> ){0,6}your (?:own |full |current |exact |internal |secret |hidden ){0,2}(?:instructions|rules|guidelines|configuration|directives|embeddings)(?:[.,]|$| (?:and|in|as|to|verbatim|word|exactly)\b)").as_command().signal(),
 RuleText::words(PromptLeak, [&["instruct", "told", "rules"], &["you"]], r"(?:what|which) (?:were|are|have|had) you (?:been )?(?:instructed|told)(?: (?:to do|by|not to|before|above|initially|at the)|[.,]|$)").signal(),
+
+    RuleText::words(PromptLeak, [&["how", "where", "who"], &["prompt"]], r"(?:how (?:to|do|can|does|should|would)|where|who) (?:[^ .]{1,14} ){1,6}?(?:system|initial) prompts?\b").excuse(),
+    RuleText::words(PromptLeak, [&["system"], &["prompt"]], r"(?:an?|the|our|each|every) system prompts? (?:is|are|was|must|can|should|tells?|you|the user|users|field|settings?|template|file|page|for|of)\b").excuse(),
+    RuleText::words(InstructionOverride, [&["follow", "read", "repeat", "see", "apply", "keep", "obey"], ORDERS], r"(?:follow|read|repeat|see|apply|keep|obey) (?:all |the |these |our |your ){0,3}(?:<earlier> )?<orders>\b").excuse(),
 ];

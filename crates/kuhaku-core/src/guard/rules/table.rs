@@ -82,6 +82,11 @@ impl RuleText {
         Self { counts: Counts::UnlessPerson, ..self }
     }
 
+    /// Does not count, but excuses a text that otherwise only resembles attacks.
+    pub(super) const fn excuse(self) -> Self {
+        Self { counts: Counts::Never, ..self }
+    }
+
     pub(super) const fn signal(self) -> Self {
         Self { strength: Strength::Signal, ..self }
     }

@@ -48,7 +48,7 @@ const MONTRE: &[&str] = &[
     "traduis", "quel", "recite", "divulgue",
 ];
 
-const RULES: [RuleText; 7] = [
+const RULES: [RuleText; 8] = [
 RuleText::words(InstructionOverride, [IGNORE, INSTRUCTIONS], r"<ignore> (?:<les>){0,5}<instructions> (?:[a-z]{1,12} )?<precedentes>(?: |[.,]|$)").as_command(),
 RuleText::words(InstructionOverride, [IGNORE, INSTRUCTIONS], r"<ignore> (?:<les>){0,4}(?:precedente?s|anterieure?s) <instructions>\b").as_command(),
 RuleText::words(InstructionOverride, [IGNORE, INSTRUCTIONS], r"<ignore> (?:toutes (?:les |tes |vos )|tous (?:les |tes |vos )|tes |vos )<instructions>(?: (?:et|puis)\b|[.,]|$)").as_command(),
@@ -56,4 +56,5 @@ RuleText::words(InstructionOverride, [&["oubli", "ignore"], &["tout", "precede",
 RuleText::words(PersonaOverride, [&["tu", "vous", "agis", "repond", "comporte"], &["sans", "illimite", "restreint", "censure"]], r"(?:tu es|vous etes|tu seras|vous serez|agis|reponds|repondez|comporte toi) (?:[a-z]{1,16} ){0,4}?(?:sans (?:aucune? )?(?:restrictions?|limites?|filtres?|censure|regles)|illimitee?|non restreinte?|non censuree?)"),
 RuleText::words(PersonaOverride, [&["desormais", "maintenant", "present"], &["tu", "vous"]], r"(?:desormais|a partir de maintenant|des maintenant|des a present) (?:tu|vous) (?:es|etes|seras|serez|obeis|obeissez|reponds|repondez|dois|devez|agis|agissez|vas|allez)\b").signal(),
 RuleText::words(PromptLeak, [MONTRE, &["systeme", "initial", "secret", "cache", "origin"]], r"(?:montre[sz]?|revele[sz]?|affiche[sz]?|repete[sz]?|donne[sz]?|imprime[sz]?|ecri(?:s|vez)|dis|partage[sz]?|traduis(?:ez)?|divulgue[sz]?|recite[sz]?|quel(?:le)?s? (?:est|sont))(?: (?:moi|nous|integralement|tout|tous|toutes|le|la|les|ton|ta|tes|votre|vos|du|de|texte|contenu|mot pour mot|exactement|ici|ce que contient)){0,5} (?:prompts?|consignes?|instructions?|message|invite|directives?|regles) (?:de |du |de ton )?(?:systeme|initiale?s?|secrete?s?|cachee?s?|originale?s?|dorigine)\b").as_command(),
+RuleText::words(InstructionOverride, [&["suiv", "lire", "lisez", "respecte", "oubliez", "ignorez"], INSTRUCTIONS], r"(?:suivez|suivre|lire|lisez|respecte[rz]|n ?oubliez pas|n ?ignorez pas) (?:<les>){0,3}<instructions>\b").excuse(),
 ];

@@ -69,7 +69,7 @@ const ZEIG: &[&str] = &[
     "liste",
 ];
 
-const RULES: [RuleText; 13] = [
+const RULES: [RuleText; 14] = [
 RuleText::words(InstructionOverride, [IGNORIERE, ANWEISUNGEN], r"<ignoriere> (?:<die>){0,5}<vorherige> (?:[a-z]{1,16} (?:und|oder) )?<anweisungen>\b").as_command(),
 RuleText::words(InstructionOverride, [IGNORIERE, ANWEISUNGEN], r"<ignoriere> (?:<die>){0,5}<anweisungen> (?:davor|zuvor|oben|von oben|von vorhin|von vorher|bisher|die (?:du|sie|ich|dir|ihnen))\b").as_command(),
 RuleText::words(InstructionOverride, [IGNORIERE, ANWEISUNGEN], r"<ignoriere> (?:alle|samtliche|jegliche|deine|ihre) (?:deine |ihre |bisherigen )?<anweisungen>(?: und |[.,]|$)").as_command(),
@@ -83,4 +83,5 @@ RuleText::words(PersonaOverride, [&["jetzt", "nun", "sofort"], &["bist", "sind",
 RuleText::words(PersonaOverride, [&["mochte", "will", "sollst", "sollen"], &["auftr", "verh", "agier", "handel", "spiel", "ubern"]], r"(?:ich mochte|ich will|du sollst|sie sollen) (?:dass (?:du|sie) )?(?:dich |sich )?(?:als|wie|die rolle) (?:[a-z]{1,20} ){1,4}(?:auftr(?:eten|ittst)|verh[a]lt(?:en|st)|agier(?:en|st)|handel(?:n|st)|spiel(?:en|st)|ubernimmst|ubernehmen)").signal(),
 RuleText::words(PromptLeak, [ZEIG, &["system", "ursprunglich", "geheim", "versteckt", "initial", "prompt"]], r"(?:zeige?n?|gib|geben sie|nenne?|verrate?|wiederhole?|drucke?|ubersetze?|schreibe?|offenbare?|sage?|liste)(?: (?:sie|mir|uns|bitte|alle|den|die|das|deine?n?|ihre?n?|aus|gesamten?|vollstandigen?|genauen?|kompletten?|exakten?|inhalt|text|deines|ihres|auf|wortlich|nochmal)){0,6} (?:system ?prompts?|system ?anweisung(?:en)?|system ?nachricht|ursprunglichen? (?:anweisung(?:en)?|prompts?)|geheimen? anweisung(?:en)?|versteckten? anweisung(?:en)?|initialen? prompts?|prompt texte)\b").as_command(),
 RuleText::words(PromptLeak, [&["was", "wie"], &["system"]], r"(?:was ist|was sind|was steht in|wie lautet|wie lauten) (?:dein(?:e|em|en)?|ihr(?:e|em|en)?) (?:system ?prompts?|system ?anweisung(?:en)?|system ?nachricht)\b"),
+RuleText::words(InstructionOverride, [&["beacht", "befolg", "les", "nicht"], ANWEISUNGEN], r"(?:(?:beachten?|befolgen?|lesen?) (?:sie )?(?:bitte )?(?:<die>){0,3}(?:<vorherige> )?<anweisungen>|<ignoriere> (?:sie )?(?:<die>){0,2}<anweisungen> (?:[a-z]{1,14} ){0,3}?nicht)\b").excuse(),
 ];

@@ -62,7 +62,7 @@ const MOSTRA: &[&str] = &[
     "qual",
 ];
 
-const RULES: [RuleText; 7] = [
+const RULES: [RuleText; 8] = [
 RuleText::words(InstructionOverride, [IGNORA, ISTRUZIONI], r"<ignora> (?:<le>){0,4}<istruzioni> (?:[a-z]{1,12} )?<precedenti>\b").as_command(),
 RuleText::words(InstructionOverride, [IGNORA, ISTRUZIONI], r"<ignora> (?:<le>){0,4}(?:precedenti|suddette) <istruzioni>\b").as_command(),
 RuleText::words(InstructionOverride, [IGNORA, ISTRUZIONI], r"<ignora> (?:tutt[ei] (?:le |le tue |i tuoi |gli )?|le tue )(?:istruzioni|regole|direttive)(?: e |[.,]|$)").as_command(),
@@ -70,4 +70,5 @@ RuleText::words(InstructionOverride, [&["dimenti", "ignora"], &["cio", "quello"]
 RuleText::words(PersonaOverride, [&["ora", "adesso", "poi"], &["senza", "illimitat", "libero"]], r"(?:ora|adesso|da ora in poi|da adesso in poi|dora in poi) (?:tu )?(?:sei|sarai|agisci come|comportati come|rispondi come|rispondi) (?:un[ao]? )?(?:[a-z]{1,16} ){0,3}?(?:senza (?:alcuna? |nessuna? )?(?:restrizion[ei]|limit[ei]|limitazioni|filtr[oi]|censura|regole)|illimitat[oa]|libero da (?:restrizioni|regole))\b"),
 RuleText::words(PersonaOverride, [&["ora", "adesso"], &["sei", "sarai", "rispond", "agi", "devi", "dovrai"]], r"(?:da ora in poi|da adesso in poi|dora in poi|dora in avanti) (?:tu )?(?:sei|sarai|risponderai|rispondi|agirai|agisci|devi|dovrai)\b").signal(),
 RuleText::words(PromptLeak, [MOSTRA, &["sistema", "inizial", "original", "segret", "nascost"]], r"(?:mostra(?:mi)?|rivela(?:mi)?|ripeti(?:mi)?|stampa|scrivi(?:mi)?|dimmi|elenca|condividi|traduci|qual e|quali sono) (?:tutt[oei] |il |lo |la |le |i |tuo |tue |tuoi |tua |testo |contenuto |del |delle |completo ){0,6}(?:prompt|istruzioni|messaggio|direttive|regole) (?:di |del )?(?:sistema|inizial[ei]|original[ei]|segret[aeoi]|nascost[aeoi])\b").as_command(),
+RuleText::words(InstructionOverride, [&["segu", "legg", "rispett"], ISTRUZIONI], r"(?:segui(?:re|te)?|legg(?:ere|ete|i)|rispetta(?:re|te)?) (?:<le>){0,3}(?:precedenti )?<istruzioni>\b").excuse(),
 ];

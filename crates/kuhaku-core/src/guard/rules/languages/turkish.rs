@@ -74,7 +74,7 @@ const SINIRSIZ: &[&str] = &[
 ];
 const SIMDI: &[&str] = &["artik", "simdi", "bundan", "an"];
 
-const RULES: [RuleText; 15] = [
+const RULES: [RuleText; 16] = [
 RuleText::words(InstructionOverride, [TALIMAT, YOK_SAY], r"(?:tum |butun |her |senin |sana |simdiye kadar ){0,2}<onceki> (?:tum |butun |sistem |verilen |guvenlik ){0,2}<talimat>[a-z]{0,10} (?:tamamen |hemen |lutfen |artik |simdi ){0,2}<yok say>"),
 // "Unut önceki talimatları"
 RuleText::words(InstructionOverride, [YOK_SAY, TALIMAT], r"(?:yok say|gormezden gel|unut|bosver|iptal et|dikkate alma) (?:tum |butun |sana |bu ){0,2}<onceki> (?:tum |butun |sistem |verilen ){0,2}<talimat>[a-z]{0,10}(?:[.,]| ve | simdi |$)"),
@@ -91,4 +91,5 @@ RuleText::words(PromptLeak, [GOSTER, &["sistem", "gizli"]], r"(?:goster|yazdir|a
 RuleText::words(PromptLeak, [&["sistem"], &["prompt", "istem"]], r"sistem (?:prompt|istem)[a-z]{0,10} (?:bana |tamamen |aynen |kelimesi kelimesine ){0,2}<goster>"),
 RuleText::words(PromptLeak, [&["sistem"], &["ne"]], r"sistem (?:prompt|istem)[a-z]{0,10} (?:ne|nedir)\b"),
 RuleText::words(PromptLeak, [&["sana"], GOSTER], r"sana verilen (?:ilk |gizli |tum |butun ){0,2}(?:talimat|komut|yonerge|prompt|kural)[a-z]{0,10} (?:bana |aynen |oldugu gibi ){0,2}<goster>").signal(),
+RuleText::words(InstructionOverride, [TALIMAT, &["oku", "uygula", "izle", "takip"]], r"(?:onceki|yukaridaki) (?:tum |butun )?<talimat>[a-z]{0,10} (?:dikkatle |lutfen )?(?:oku|uygulay|izley|takip ed)[a-z]{0,10}").excuse(),
 ];
