@@ -48,6 +48,32 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<bool> {
     Ok(true)
 }
 
+/// The files of a folder whose names end so, sorted; none when there is no such folder.
+pub(crate) fn within(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
+    let mut files = entries(folder)?;
+    files.retain(|path| path.is_file() && path.to_string_lossy().ends_with(ending));
+    Ok(files)
+}
+
+/// The folders in a folder, sorted; none when there is no such folder.
+pub(crate) fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut folders = entries(folder)?;
+    folders.retain(|path| path.is_dir());
+    Ok(folders)
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = fs::read_dir(folder).and_then(|entries| {
+        entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()
+    });
+    let mut paths = entries.map_err(|error| cannot(format!("list {}", folder.display()), error))?;
+    paths.sort();
+    Ok(paths)
+}
+
 fn listed(root: &Path) -> Result<Vec<PathBuf>> {
     let tried = "list the files of the repository";
     let output = Command::new("git")

@@ -92,6 +92,7 @@ fn command(arguments: &[String]) -> Result<ExitCode> {
         ("update", ["--allow-foreign"]) => return Ok(told(&update::everything(&root, true)?)),
         ("api", [name]) => print!("{}", api::snapshot(name, &api::of_crate(&root, name)?)),
         ("parity", []) => return Ok(told(&update::parity_only(&root)?)),
+        ("train-guard", []) => return train_guard::run(&root),
         ("train-guard", ["--dump", folder]) => changed(&train_guard::dump(&root, folder)?),
         ("providers", []) => providers::write_table(&root)?,
         ("features", []) => features::check_each_alone(&root)?,

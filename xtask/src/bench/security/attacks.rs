@@ -149,7 +149,7 @@ impl Split {
 
 /// The part that a group belongs to.
 pub(crate) fn part_of(seed: u64, group: &str) -> Part {
-    if order(seed, group) % 2 == 0 { Part::Train } else { Part::Test }
+    if order(seed, group).is_multiple_of(2) { Part::Train } else { Part::Test }
 }
 
 fn filled(template: &TemplateLine, goal: &Row) -> Row {
@@ -198,7 +198,7 @@ fn bytes(text: &str, start: usize, end: usize) -> Range<usize> {
     at(start)..at(end)
 }
 
-fn lines<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Vec<T>> {
+pub(super) fn lines<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Vec<T>> {
     let tried = || format!("read {}", path.display());
     let content = if path.extension().is_some_and(|extension| extension == "gz") {
         inflated(path)?

@@ -8,6 +8,7 @@ use kuhaku::eval::BeirFolder;
 use kuhaku_core::{PiiMasker, Placeholder};
 use serde_json::{Value, json};
 
+use super::archive::markdown;
 use super::inflated;
 use super::score::masks;
 use crate::bench::report::{Report, Section};
@@ -36,34 +37,12 @@ pub(super) fn clean_texts(data: &Path, report: &mut Report) -> Result<Vec<(&'sta
     }
     let book = data.join("docs-rust-book/rust-book-src.tar.gz");
     if book.is_file() {
-        texts.push(("docs-rust-book", markdown(&inflated(&book)?)));
+        let files = markdown(&inflated(&book)?).into_iter();
+        texts.push(("docs-rust-book", files.map(|(_, text)| text + "\n\n").collect()));
     } else {
         report.skipped.push("set docs-rust-book: not in the data folder".into());
     }
     Ok(texts)
-}
-
-/// The Markdown files of a tar archive: blocks of 512 bytes, a header with name (at 0) and octal size
-/// (at 124), then the file.
-fn markdown(archive: &[u8]) -> String {
-    const BLOCK: usize = 512;
-    let field = |header: &[u8], at: Range<usize>| {
-        let bytes = header.get(at).unwrap_or_default();
-        String::from_utf8_lossy(bytes).trim_matches(['\0', ' ']).to_string()
-    };
-    let mut text = String::new();
-    let mut at = 0;
-    while let Some(header) = archive.get(at..at + BLOCK) {
-        let size = usize::from_str_radix(&field(header, 124..136), 8).unwrap_or(0);
-        at += BLOCK;
-        if field(header, 0..100).ends_with(".md") {
-            let content = archive.get(at..at + size).unwrap_or_default();
-            text.push_str(&String::from_utf8_lossy(content));
-            text.push_str("\n\n");
-        }
-        at += size.div_ceil(BLOCK) * BLOCK;
-    }
-    text
 }
 
 /// Counts and shows the masks in clean texts.
@@ -96,19 +75,4 @@ fn shown(text: &str, mask: &Range<usize>, kind: Placeholder) -> Vec<String> {
     let end = tail.char_indices().nth(12).map_or(tail.len(), |(at, _)| at);
     let part = text.get(start..mask.end + end).unwrap_or_default();
     vec![kind.to_string(), part.replace(['\n', '|'], " ")]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_markdown_of_an_archive_is_read_without_its_headers() {
-        let mut archive = vec![0_u8; 512];
-        archive[..4].copy_from_slice(b"a.md");
-        archive[124..135].copy_from_slice(b"00000000005");
-        archive.extend(b"hello");
-        archive.resize(1024 + 512, 0);
-        assert_eq!(markdown(&archive), "hello\n\n");
-    }
 }

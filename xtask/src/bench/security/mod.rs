@@ -1,10 +1,14 @@
-//! The suite `security`, part PII: what the default masker finds and what it takes for more than it is.
+//! The suite `security`. Part PII: what the default masker finds and what it takes for more than it is.
+//! Part [`guard`]: the injection guard.
 //!
-//! Rules are tuned on one half of the labelled rows; what counts are the numbers of the other half
+//! Rules of masking are tuned on one half of the labelled rows; what counts are the numbers of the other half
 //! (D41). The tuning half is shown beside it: the distance tells how far the rules have been fitted.
 
+mod archive;
 pub(crate) mod attacks;
 mod clean;
+pub(crate) mod documents;
+mod guard;
 mod rows;
 mod score;
 mod speed;
@@ -28,7 +32,8 @@ const AT_LEAST: f64 = 0.97;
 const ROWS: usize = 10;
 
 pub(crate) fn run(data: &Path) -> Result<Report> {
-    let mut report = Report { title: "Masking".into(), ..Report::default() };
+    let mut report =
+        Report { title: "Masking and the injection guard".into(), ..Report::default() };
     let masker = PiiMasker::new();
     let mut values = BTreeMap::new();
     if data.join("pii").is_dir() {
@@ -47,7 +52,8 @@ pub(crate) fn run(data: &Path) -> Result<Report> {
     if let Some((name, text)) = texts.first() {
         values.insert("speed", speed::speed(&masker, name, text, &mut report));
     }
-    report.values = json!({ "seed": SEED, "masker": masker.id(), "parts": values });
+    let guard = guard::run(data, &mut report)?;
+    report.values = json!({ "seed": SEED, "masker": masker.id(), "parts": values, "guard": guard });
     Ok(report)
 }
 

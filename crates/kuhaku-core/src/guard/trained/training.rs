@@ -6,6 +6,7 @@ use super::features::{BITS, Reader};
 use super::weights::Weights;
 use super::{Trained, family_bucket, root, share_of_rest, windows};
 use crate::error::Result;
+use crate::guard::InjectionGuard;
 use crate::guard::normalise::Normalised;
 use crate::guard::screening::GuardFamily;
 
@@ -93,6 +94,20 @@ impl GuardReading {
     /// The bucket of a family that rules found. Its weight is added undivided.
     pub fn family(family: GuardFamily) -> usize {
         family_bucket(family)
+    }
+}
+
+impl InjectionGuard {
+    /// A guard whose trained stage never says anything: the rules alone, to compare with.
+    pub fn rules_only() -> Self {
+        let none = vec![0; GUARD_BUCKETS];
+        let silent = Weights::file([0.0; 2], [f32::MIN / 2.0; 2], [&none, &none]);
+        let guard = Self::new();
+        if let Ok(silent) = Trained::read(silent) {
+            // Nobody has used this guard yet.
+            let _ = guard.parts.trained.set(silent);
+        }
+        guard
     }
 }
 
