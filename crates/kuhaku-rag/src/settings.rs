@@ -141,7 +141,7 @@ kuhaku_core::settings! {
         /// The share of a sentence's informative words that a source must hold which it cites; below
         /// it the citation is marked. Its numbers must stand in a source that it cites whatever this
         /// is. See docs/guard.md.
-        grounding_threshold: f64 = 0.4, "from 0 to 1" => |share| (0.0..=1.0).contains(share);
+        grounding_threshold: f64 = 0.2, "from 0 to 1" => |share| (0.0..=1.0).contains(share);
         /// What becomes of a model's reply when its check breaks: held back (`strict`), or given all
         /// the same (`permissive`). See docs/guard.md.
         output_guard_policy: OutputPolicy = OutputPolicy::Strict;

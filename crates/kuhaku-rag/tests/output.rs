@@ -13,8 +13,11 @@ use async_trait::async_trait;
 use kuhaku_core::{
     AuditKey, AuditLog, Capabilities, ChatRequest, ChatResponse, ChatStream, Error, ErrorKind,
     LlmProvider, Masked, Masker, MemorySink, MetricsSink, PiiMasker, Placeholder, Runtime,
+    Section as _, Sources,
 };
-use kuhaku_rag::{Answer, AnswerEvent, Messages, Mode, OutputPolicy, RagEngine, RagEngineBuilder};
+use kuhaku_rag::{
+    Answer, AnswerEvent, Messages, Mode, OutputPolicy, RagEngine, RagEngineBuilder, RagSettings,
+};
 use kuhaku_testkit::ScriptedLlm;
 use support::{Base, anonymous};
 use tracing::field::{Field, Visit};
@@ -106,6 +109,23 @@ async fn the_threshold_and_the_mark_are_the_applications() {
         let (answer, _) = ask(base.engine().messages(messages).model(says(reply))).await;
         let text = format!("Everybody has blue shoes and long leave [S1]{expected}.");
         assert_eq!(answer.text, text, "{threshold}");
+    }
+}
+
+/// R13
+#[test]
+fn the_environment_sets_the_policy_and_the_threshold() {
+    let load = |name: &str, value: &str| {
+        RagSettings::load(&Sources::new().env([(format!("KUHAKU_RAG__{name}"), value)]))
+    };
+    let default = RagSettings::default();
+    assert_eq!(default.output_guard_policy, OutputPolicy::Strict);
+    let set = load("OUTPUT_GUARD_POLICY", "Permissive").unwrap();
+    assert_eq!(set.output_guard_policy, OutputPolicy::Permissive);
+    assert_eq!(load("GROUNDING_THRESHOLD", "0.7").unwrap().grounding_threshold, 0.7);
+    for (name, value) in [("OUTPUT_GUARD_POLICY", "off"), ("GROUNDING_THRESHOLD", "1.5")] {
+        let error = load(name, value).unwrap_err();
+        assert!(error.wrong().contains(&name.to_lowercase()), "{error}");
     }
 }
 

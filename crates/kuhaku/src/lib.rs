@@ -129,9 +129,9 @@ pub use kuhaku_rag as rag;
 #[cfg(feature = "rag")]
 pub use kuhaku_rag::{
     Answer, AnswerEvent, AnswerStream, AskRequest, Citation, DocumentOutcome, DocumentReport,
-    EmbeddingProvider, Found, Hit, IngestOptions, IngestProgress, IngestReport, Messages, Mode,
-    ModelSettings, Prompt, RagSettings, ReembedReport, RemaskReport, Retriever, SearchAnswer,
-    Source, Strategy, TagRule, TextDocument, VectorSearch, require_paths,
+    EmbeddingProvider, Found, Grounding, Hit, IngestOptions, IngestProgress, IngestReport,
+    Messages, Mode, ModelSettings, OutputPolicy, Prompt, RagSettings, ReembedReport, RemaskReport,
+    Retriever, SearchAnswer, Source, Strategy, TagRule, TextDocument, VectorSearch, require_paths,
 };
 pub use settings::{settings_sections, unknown_settings};
 #[cfg(all(feature = "extract", feature = "eval"))]

@@ -61,6 +61,7 @@ async fn spans_and_metrics_reach_the_collector_and_content_does_not() {
         "kuhaku.guard",
         "kuhaku.retrieve",
         "kuhaku.generate",
+        "kuhaku.output_guard",
         "kuhaku.cite",
         "chat model",
         "gen_ai.operation.name",

@@ -38,8 +38,9 @@ const OTHER_VALUES: [(&str, &str); 20] = [
 ];
 
 /// Settings of vectors and of what judges, of which nothing is seen where there is neither: those of
-/// `tests/embedding.rs`, those of `kuhaku-rag`'s `tests/settings.rs`, and those of the next test.
-const OF_MODELS: [&str; 28] = [
+/// `tests/embedding.rs`, those of `kuhaku-rag`'s `tests/settings.rs` and `tests/output.rs`, and those of
+/// the next test.
+const OF_MODELS: [&str; 30] = [
     "ann",
     "ann_above",
     "cosine_weight",
@@ -66,6 +67,8 @@ const OF_MODELS: [&str; 28] = [
     "rerank_timeout_seconds",
     "embedding_timeout_seconds",
     "guard_threshold",
+    "grounding_threshold",
+    "output_guard_policy",
     "cosine_threshold",
     "rerank_threshold",
 ];

@@ -76,6 +76,7 @@ async fn an_answer_leaves_a_span_for_each_stage_and_the_model_says_what_it_used(
         "kuhaku.ask > kuhaku.retrieve",
         "kuhaku.ask > kuhaku.generate",
         "kuhaku.ask > kuhaku.generate > chat",
+        "kuhaku.ask > kuhaku.generate > kuhaku.output_guard",
         "kuhaku.ask > kuhaku.cite",
     ];
     assert_eq!(captured.paths(), expected);

@@ -35,15 +35,18 @@ pub(super) struct Grounds<'a> {
     analyzer: &'a Analyzer,
     hits: &'a [&'a Hit],
     sources: Vec<OnceLock<Held>>,
-    question: Held,
+    question: &'a str,
+    /// The numbers of the question.
+    asked: OnceLock<HashSet<String>>,
     threshold: f64,
     mark: &'a str,
 }
 
 /// The words and numbers of a text.
 struct Held {
+    text: String,
     terms: Terms,
-    numbers: HashSet<String>,
+    numbers: OnceLock<HashSet<String>>,
     language: OnceLock<Option<Language>>,
 }
 
@@ -59,13 +62,13 @@ impl<'a> Grounds<'a> {
     pub(super) fn new(
         analyzer: &'a Analyzer,
         hits: &'a [&'a Hit],
-        question: &str,
+        question: &'a str,
         threshold: f64,
         mark: &'a str,
     ) -> Self {
         let sources = hits.iter().map(|_| OnceLock::new()).collect();
-        let question = Held::new(analyzer, question);
-        Self { analyzer, hits, sources, question, threshold, mark }
+        let asked = OnceLock::new();
+        Self { analyzer, hits, sources, question, asked, threshold, mark }
     }
 
     /// Marks the citations of a reply that comes in pieces.
@@ -81,13 +84,8 @@ impl<'a> Grounds<'a> {
             let texts = [chunk.title.as_str(), headings.as_str(), chunk.text.as_str()];
             Some(texts.join("\n"))
         };
-        let held = || Held::new(self.analyzer, &text().unwrap_or_default());
+        let held = || Held::new(self.analyzer, text().unwrap_or_default());
         self.sources.get(at).map(|source| source.get_or_init(held))
-    }
-
-    fn text(&self, number: usize) -> &str {
-        let hit = number.checked_sub(1).and_then(|at| self.hits.get(at));
-        hit.map_or("", |hit| hit.chunk.text.as_str())
     }
 
     /// Reads one sentence with its tags.
@@ -105,44 +103,46 @@ impl<'a> Grounds<'a> {
         let mut judgement =
             Judgement { states, cites: !cited.is_empty(), ungrounded: BTreeSet::new() };
         let known = |reading: &String| {
-            self.question.numbers.contains(reading)
-                || cited.iter().any(|(_, source)| source.numbers.contains(reading))
+            self.asked.get_or_init(|| numbers::all(self.question)).contains(reading)
+                || cited.iter().any(|(_, source)| source.holds_number(reading))
         };
         let invented =
             numbers::in_digits(&claim).iter().any(|readings| !readings.iter().any(known));
+        let held_by = |source: &Held| words.iter().filter(|it| source.terms.contains(*it)).count();
+        let held_by_some = |word: &&String| cited.iter().any(|(_, it)| it.terms.contains(*word));
+        let held_by_none = words.len() - words.iter().filter(held_by_some).count();
         for (number, source) in &cited {
-            let others = |word: &&String| {
-                cited.iter().any(|(n, it)| n != number && it.terms.contains(*word))
-            };
-            let held = words.iter().filter(|word| source.terms.contains(*word)).count();
             // What only the other sources of the sentence hold is not asked of this one.
-            let asked = held
-                + words
-                    .iter()
-                    .filter(|word| !source.terms.contains(*word) && !others(word))
-                    .count();
+            let held = held_by(source);
+            let asked = held + held_by_none;
             // In f64 exactly: words of one sentence.
             let share = if asked > 0 { held as f64 / asked as f64 } else { 1.0 };
-            if invented || share < self.threshold && !self.speaks_another(&claim, *number, source) {
+            if invented || share < self.threshold && !speaks_another(&claim, source) {
                 judgement.ungrounded.insert(*number);
             }
         }
         judgement
     }
-
-    /// Whether the sentence is in another language than the source: their words say nothing of each
-    /// other then.
-    fn speaks_another(&self, claim: &str, number: usize, source: &Held) -> bool {
-        let theirs = source.language.get_or_init(|| language::of(self.text(number)));
-        theirs.is_some() && language::of(claim).is_some_and(|ours| Some(ours) != *theirs)
-    }
 }
 
 impl Held {
-    fn new(analyzer: &Analyzer, text: &str) -> Self {
-        let (terms, numbers) = (terms(analyzer, text), numbers::all(text));
-        Self { terms, numbers, language: OnceLock::new() }
+    fn new(analyzer: &Analyzer, text: String) -> Self {
+        let terms = terms(analyzer, &text);
+        Self { text, terms, numbers: OnceLock::new(), language: OnceLock::new() }
     }
+
+    fn holds_number(&self, reading: &str) -> bool {
+        self.numbers.get_or_init(|| numbers::all(&self.text)).contains(reading)
+    }
+
+    fn language(&self) -> Option<Language> {
+        *self.language.get_or_init(|| language::of(&self.text))
+    }
+}
+
+/// Whether a sentence is in another language than a source: their words say nothing of each other then.
+fn speaks_another(claim: &str, source: &Held) -> bool {
+    source.language().is_some_and(|theirs| language::of(claim).is_some_and(|ours| ours != theirs))
 }
 
 /// A sentence without its tags and the number of its list.
@@ -201,19 +201,22 @@ impl Annotator<'_> {
     pub(crate) fn push(&mut self, text: &str, last: bool) -> String {
         self.pending.push_str(text);
         let mut leaves = String::with_capacity(text.len());
-        while let Some(end) = first_end(&self.pending, last) {
-            let sentence: String = self.pending.drain(..end).collect();
-            let Judgement { states, cites, ungrounded } = self.grounds.judge(&sentence);
+        let mut done = 0;
+        while let Some(end) = self.pending.get(done..).and_then(|rest| first_end(rest, last)) {
+            let sentence = self.pending.get(done..done + end).unwrap_or_default();
+            done += end;
+            let Judgement { states, cites, ungrounded } = self.grounds.judge(sentence);
             let grounding = &mut self.told.grounding;
             grounding.sentences += usize::from(states);
             grounding.cited += usize::from(states && cites);
             grounding.grounded += usize::from(states && cites && ungrounded.is_empty());
-            let marked = annotate(&sentence, &ungrounded, self.grounds.mark);
+            let marked = annotate(sentence, &ungrounded, self.grounds.mark);
             // What has been given may reach beyond, into what turned out to be the next sentence.
             leaves.push_str(marked.get(self.given.min(end)..).unwrap_or_default());
             self.told.ungrounded.extend(ungrounded);
             self.given = self.given.saturating_sub(end);
         }
+        self.pending.drain(..done);
         let rest = self.pending.get(self.given..).unwrap_or_default();
         let holds = |(_, tail): (usize, &str)| bracket(tail) != Bracket::None;
         let tails =
@@ -262,7 +265,7 @@ mod tests {
     /// OUT-01
     #[test]
     fn a_citation_that_its_source_does_not_support_is_marked() {
-        for threshold in [0.1, 0.4, 1.0] {
+        for threshold in [0.1, 0.2, 1.0] {
             let supported = format!("{TIMEOUT} [S1]");
             assert_eq!(marked(&supported, &[TIMEOUT], threshold).0, supported);
             let (text, told) = marked("You need to cancel your card. [S1]", &[TIMEOUT], threshold);
@@ -281,7 +284,7 @@ mod tests {
     fn a_short_sentence_is_held_by_a_long_source() {
         let long = format!("{TIMEOUT} Banks are slow on holidays, and so is the issuer of a card.");
         for reply in ["The issuer is slow [S1].", "Issuers respond slowly [S1]."] {
-            assert_eq!(marked(reply, &[&long], 0.4).0, reply);
+            assert_eq!(marked(reply, &[&long], 0.2).0, reply);
         }
     }
 
@@ -306,7 +309,7 @@ mod tests {
                 "1. Everybody has leave [S1].\n2. Sick leave [S2].",
             ),
         ] {
-            assert_eq!(marked(reply, &sources, 0.4).0, expected);
+            assert_eq!(marked(reply, &sources, 0.2).0, expected);
         }
     }
 
@@ -315,7 +318,7 @@ mod tests {
         let sources = ["Red foxes hunt at night.", "Grey wolves sleep in caves."];
         let both = "Red foxes hunt at night [S1] and grey wolves sleep in caves [S2].";
         assert_eq!(marked(both, &sources, 0.9).0, both);
-        let wrong = marked("Red foxes hunt at night [S1][S2].", &sources, 0.4).0;
+        let wrong = marked("Red foxes hunt at night [S1][S2].", &sources, 0.2).0;
         assert_eq!(wrong, "Red foxes hunt at night [S1][S2].", "nothing is left to ask of S2");
     }
 
@@ -323,9 +326,9 @@ mod tests {
     fn words_of_another_language_are_not_compared_but_numbers_are() {
         let source = "Her çalışanın yılda 25 gün izni var ve bu izin için yöneticiye başvurur.";
         let reply = "You have 25 days of leave for which you apply to your manager [S1].";
-        assert_eq!(marked(reply, &[source], 0.4).0, reply);
+        assert_eq!(marked(reply, &[source], 0.2).0, reply);
         let wrong = reply.replace("25", "26");
-        assert!(marked(&wrong, &[source], 0.4).0.contains("[unverified]"));
+        assert!(marked(&wrong, &[source], 0.2).0.contains("[unverified]"));
     }
 
     #[test]
@@ -333,7 +336,7 @@ mod tests {
         let reply = "# Annual leave\nEverybody has 25 days of annual leave [S1]. Unused days expire \
                      in March. Is that so? Yes. Foxes hunt grey wolves [S1]. They do [S9].";
         let source = "Everybody has 25 days of annual leave.";
-        let told = marked(reply, &[source], 0.4).1;
+        let told = marked(reply, &[source], 0.2).1;
         let Grounding { sentences, cited, grounded } = told.grounding;
         assert_eq!((sentences, cited, grounded), (4, 2, 1));
     }
@@ -353,7 +356,7 @@ mod tests {
             let hits = hits(&sources);
             let hits: Vec<&Hit> = hits.iter().collect();
             let analyzer = Analyzer::new(Tokenizer::Default, Language::En);
-            let grounds = Grounds::new(&analyzer, &hits, "", 0.4, "[unverified]");
+            let grounds = Grounds::new(&analyzer, &hits, "", 0.2, "[unverified]");
             let mut whole = grounds.annotator();
             let expected = whole.push(&parts.concat(), true);
             let mut pieces = grounds.annotator();

@@ -1,6 +1,7 @@
 //! The numbers that a text names, in one spelling.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 /// Number words up to twelve and months, where a text may spell out what another writes in digits:
 /// English, German, Spanish, French, Turkish.
@@ -30,16 +31,27 @@ const TENS: [(&str, &str); 8] = [
     ("ninety", "90"),
 ];
 
+/// The longest of these words, in bytes.
+const LONGEST: usize = 9;
+
+static VALUES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let words = WORDS.iter().flat_map(|(value, words)| words.iter().map(|word| (*word, *value)));
+    words.chain(TENS).collect()
+});
+
 /// The numbers in digits of a text, each in all its readings: `1.500` may be a thousand and a half, or
-/// one and a half.
+/// one and a half. Digits of a name (`IL-6`, `PAY1001`) are a part of a word.
 pub(super) fn in_digits(text: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let tail = rest.get(start..).unwrap_or_default();
+    let mut at = 0;
+    while let Some(gap) = text.get(at..).and_then(|rest| rest.find(|c: char| c.is_ascii_digit())) {
+        let tail = text.get(at + gap..).unwrap_or_default();
         let length = length(tail);
-        found.push(readings(tail.get(..length).unwrap_or_default()));
-        rest = tail.get(length..).unwrap_or_default();
+        let head = text.get(..at + gap).unwrap_or_default();
+        if !head.trim_end_matches(['-', '_']).ends_with(char::is_alphabetic) {
+            found.push(readings(tail.get(..length).unwrap_or_default()));
+        }
+        at += gap + length;
     }
     found
 }
@@ -47,21 +59,20 @@ pub(super) fn in_digits(text: &str) -> Vec<Vec<String>> {
 /// All readings of all numbers of a text, in digits and in words.
 pub(super) fn all(text: &str) -> HashSet<String> {
     let mut numbers: HashSet<String> = in_digits(text).into_iter().flatten().collect();
-    // Parts of longer numbers too: a date, a version, a range.
+    // Parts too: of a date, a version, a range, a name.
     let digits = text.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
     numbers.extend(digits.map(plain));
-    let mut ten = None;
+    let mut ten: Option<&str> = None;
     for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
-        let word = word.to_lowercase();
-        let one = WORDS.iter().find(|(_, words)| words.contains(&word.as_str()));
-        if let Some((one, _)) = one {
-            numbers.insert((*one).to_owned());
-            if let Some((ten, one)) = ten.and_then(|ten: &str| ten.get(..1)).zip(one.get(..1)) {
-                numbers.insert(format!("{ten}{one}"));
-            }
+        // Longer words are none of these.
+        let value = Some(word)
+            .filter(|word| word.len() <= LONGEST)
+            .and_then(|word| VALUES.get(word.to_lowercase().as_str()).copied());
+        if let Some((ten, one)) = ten.zip(value.filter(|value| value.len() == 1)) {
+            numbers.insert(format!("{}{one}", ten.trim_end_matches('0')));
         }
-        ten = TENS.iter().find(|(name, _)| *name == word).map(|(_, ten)| *ten);
-        numbers.extend(ten.map(str::to_owned));
+        ten = value.filter(|value| value.ends_with('0') && *value != "10");
+        numbers.extend(value.map(str::to_owned));
     }
     numbers
 }
@@ -110,6 +121,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_word_is_longer_than_the_longest() {
+        assert_eq!(VALUES.keys().map(|word| word.len()).max(), Some(LONGEST));
+    }
+
+    #[test]
     fn a_number_is_the_same_in_every_spelling() {
         for (claimed, told) in [
             ("1,500", "1500"),
@@ -122,6 +138,7 @@ mod tests {
             ("2026", "2026-06-15"),
             ("6", "on 15 June"),
             ("1001", "PAY-1001"),
+            ("p53 and IL-6", "nothing"),
             ("3", "üç gün"),
         ] {
             let told = all(told);
