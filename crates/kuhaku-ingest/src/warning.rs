@@ -140,6 +140,7 @@ fn describe(family: GuardFamily) -> &'static str {
         GuardFamily::RoleSwitch => "a speaker's turn of a conversation",
         GuardFamily::SpecialToken => "control tokens of a chat format",
         GuardFamily::PromptLeak => "a request for a model's instructions",
+        GuardFamily::Learned => "known attacks on a model",
         _ => "an attempt to instruct a model",
     }
 }

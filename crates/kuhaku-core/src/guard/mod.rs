@@ -23,7 +23,7 @@ pub use zones::{Verdict, Zone, Zones};
 use std::sync::{Arc, OnceLock};
 
 use self::decode::Decoded;
-use self::normalise::{Normalised, View, reads_better};
+use self::normalise::{Normalised, View};
 use self::rules::{Found, Match, RuleBook, Strength};
 use self::score::{Learned, Policy, Score};
 use self::trained::Trained;
@@ -101,7 +101,7 @@ impl InjectionGuard {
         }
         let drift = readings.normalised.drift;
         let score = Score::of(policy, &found, learned, drift, text);
-        Screening::new(&found, score, drift.changed)
+        Screening::new(policy, &found, score, drift.changed)
     }
 }
 
@@ -160,7 +160,7 @@ impl<'t> Readings<'t> {
             let learned = judged(&read.words);
             return Learned { range: decoded.to_source(learned.range), ..learned };
         }
-        let rotated = reads_better(self.rotated.text(), self.normalised.words.text());
+        let rotated = self.rotated.text().contains(char::is_alphanumeric);
         let more = [self.normalised.leet.as_ref(), rotated.then_some(&self.rotated)];
         let mut worst = judged(&self.normalised.words);
         for view in more.into_iter().flatten() {

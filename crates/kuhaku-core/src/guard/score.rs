@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::normalise::Drift;
 use super::rules::{Match, Strength};
 use super::screening::{GuardFamily, GuardReason};
+use super::zones::{Zone, Zones};
 
 /// What is screened: a question is refused, a passage of a document held back, and documents also
 /// tell of attacks, quote them and hold conversations.
@@ -28,6 +29,11 @@ impl Policy {
             (Self::Document, GuardFamily::RoleSwitch) => 0.35,
             (Self::Document, _) => 0.5,
         }
+    }
+
+    /// Whether one unmistakable match of a family is enough.
+    pub(super) fn suffices(self, family: GuardFamily) -> bool {
+        Zones::default().zone(self.unmistakable(family), None) == Zone::Reject
     }
 
     /// What a signal counts. Two of them are enough in a question.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::rules::{Match, Strength};
-use super::score::Score;
+use super::score::{Policy, Score};
 use super::zones::{Zone, Zones};
 
 /// Which kind of attack a finding belongs to.
@@ -62,6 +62,8 @@ pub struct Finding {
     pub family: GuardFamily,
     /// The bytes of the given text that look like it.
     pub range: Range<usize>,
+    /// Whether it is enough by itself, for what the text was screened as.
+    pub suffices: bool,
 }
 
 /// Something that a score is made of.
@@ -92,7 +94,7 @@ pub struct Screening {
 
 impl Screening {
     /// Orders the findings and joins those of one family that overlap.
-    pub(super) fn new(found: &[Match], score: Score, drift: usize) -> Self {
+    pub(super) fn new(policy: Policy, found: &[Match], score: Score, drift: usize) -> Self {
         let Score { value, mut reasons } = score;
         let mut blocked = None;
         if Zones::default().zone(value, None) == Zone::Reject {
@@ -102,7 +104,7 @@ impl Screening {
             blocked = Some(first.unwrap_or(GuardFamily::Learned));
         }
         reasons.truncate(REASONS);
-        Self { findings: findings(found), blocked, score: value, reasons, drift }
+        Self { findings: findings(policy, found), blocked, score: value, reasons, drift }
     }
 
     /// The findings in the order of the families, then of their place. A finding need not be enough for
@@ -144,16 +146,21 @@ impl Screening {
     }
 }
 
-fn findings(found: &[Match]) -> Vec<Finding> {
+fn findings(policy: Policy, found: &[Match]) -> Vec<Finding> {
     let strong = found.iter().filter(|it| it.strength > Strength::Cue);
-    let mut all: Vec<Finding> =
-        strong.map(|it| Finding { family: it.family, range: it.range.clone() }).collect();
+    let finding = |it: &Match| Finding {
+        family: it.family,
+        range: it.range.clone(),
+        suffices: it.strength == Strength::Unmistakable && policy.suffices(it.family),
+    };
+    let mut all: Vec<Finding> = strong.map(finding).collect();
     all.sort_by_key(|finding| (finding.family, finding.range.start, finding.range.end));
     let mut joined: Vec<Finding> = Vec::with_capacity(all.len());
     for finding in all {
         match joined.last_mut() {
             Some(last) if last.family == finding.family && finding.range.start < last.range.end => {
                 last.range.end = last.range.end.max(finding.range.end);
+                last.suffices |= finding.suffices;
             }
             _ => joined.push(finding),
         }
@@ -174,13 +181,16 @@ mod tests {
             range,
             encoded: false,
         };
-        let finding = |family, range| Finding { family, range };
-        let joined = findings(&[
-            found(GuardFamily::PromptLeak, 0..4),
-            found(GuardFamily::InstructionOverride, 8..12),
-            found(GuardFamily::InstructionOverride, 10..20),
-            found(GuardFamily::InstructionOverride, 1..2),
-        ]);
+        let finding = |family, range| Finding { family, range, suffices: true };
+        let joined = findings(
+            Policy::Question,
+            &[
+                found(GuardFamily::PromptLeak, 0..4),
+                found(GuardFamily::InstructionOverride, 8..12),
+                found(GuardFamily::InstructionOverride, 10..20),
+                found(GuardFamily::InstructionOverride, 1..2),
+            ],
+        );
         assert_eq!(
             joined,
             [
