@@ -35,7 +35,7 @@ const COMMON: [&str; 28] = [
 ];
 
 /// Whether a text has such words, and more than another.
-pub(super) fn reads_better(text: &str, other: &str) -> bool {
+fn reads_better(text: &str, other: &str) -> bool {
     let common =
         |text: &str| text.split([' ', ',', '.']).filter(|word| COMMON.contains(word)).count();
     let here = common(text);
@@ -58,14 +58,23 @@ impl Normalised {
         }
     }
 
-    /// The words with each letter of the English alphabet thirteen places on.
+    /// The sentences that read better with each letter of the English alphabet thirteen places on, so
+    /// written; spaces where the others stand.
     pub(super) fn rotated(&self) -> View {
         let rotate = |c: char| match c {
             'a'..='m' => char::from(c as u8 + 13),
             'n'..='z' => char::from(c as u8 - 13),
             _ => c,
         };
-        self.words.mapped(rotate)
+        let rotated = self.words.mapped(rotate);
+        let mut kept = Vec::with_capacity(rotated.text().len());
+        let sentences =
+            self.words.text().split_inclusive('.').zip(rotated.text().split_inclusive('.'));
+        for (plain, rotated) in sentences {
+            let better = reads_better(rotated, plain);
+            kept.extend(rotated.chars().map(|c| if better { c } else { ' ' }));
+        }
+        rotated.with(kept)
     }
 }
 

@@ -45,6 +45,16 @@ impl View {
         Self { text: mapped.collect(), places: self.places.clone() }
     }
 
+    /// The same places with other characters, as many.
+    pub(super) fn with(&self, characters: Vec<char>) -> Self {
+        let mut end = 0;
+        let places = self.places.iter().zip(&characters).map(|((_, source), c)| {
+            end += c.len_utf8();
+            (end, source.clone())
+        });
+        Self { places: places.collect(), text: characters.into_iter().collect() }
+    }
+
     /// The bytes of the given text that a range of the view stands for.
     pub(in crate::guard) fn to_source(&self, range: Range<usize>) -> Range<usize> {
         let source = |at: usize| {

@@ -22,7 +22,8 @@ pub(super) fn words(letters: &[Letter]) -> Vec<Letter> {
         if chunk.first().is_some_and(|letter| letter.c.is_alphanumeric()) {
             spread.word(chunk, &mut read);
         } else if let Some(mark) = mark(chunk, !read.is_empty() && next.is_some()) {
-            spread.mark(chunk.len(), &mut read);
+            let blank = chunk.iter().all(|letter| letter.c.is_whitespace());
+            spread.mark(chunk.len(), blank, &mut read);
             let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else { continue };
             read.push(Letter { c: mark, source: first.source.start..last.source.end });
         }
@@ -51,8 +52,9 @@ struct Spread {
     /// Where in the read text the run of single letters began, and how many there are.
     start: usize,
     count: usize,
-    /// The gap between them, in characters.
+    /// The gap between them, in characters, and whether it is blank.
     gap: usize,
+    blank: bool,
     /// Whether the run stands right behind a spread word.
     follows: bool,
 }
@@ -71,16 +73,19 @@ impl Spread {
         read.extend_from_slice(word);
     }
 
-    /// The first gap is the gap of all; a wider one is between words.
-    fn mark(&mut self, length: usize, read: &mut Vec<Letter>) {
+    /// The first gap is the gap of all; a wider one is between words, and a blank one where the others
+    /// are marks: "i-g-n-o-r-e i-t".
+    fn mark(&mut self, length: usize, blank: bool, read: &mut Vec<Letter>) {
         match self.count {
             0 => {}
             _ if length > GAP => self.close(read),
-            1 => self.gap = length,
+            1 => (self.gap, self.blank) = (length, blank),
+            _ if blank && !self.blank => self.close(read),
             _ if length > self.gap => self.close(read),
             2 if length < self.gap => {
                 // The first letter stood alone: "a  i g n o r e".
-                (self.start, self.count, self.gap) = (read.len() - 1, 1, length);
+                (self.start, self.count) = (read.len() - 1, 1);
+                (self.gap, self.blank) = (length, blank);
             }
             _ => {}
         }
