@@ -160,8 +160,8 @@ impl<'t> Readings<'t> {
             let learned = judged(&read.words);
             return Learned { range: decoded.to_source(learned.range), ..learned };
         }
-        let rotated = self.rotated.text().contains(char::is_alphanumeric);
-        let more = [self.normalised.leet.as_ref(), rotated.then_some(&self.rotated)];
+        let meant = self.normalised.meant(&self.rotated);
+        let more = [self.normalised.leet.as_ref(), meant.as_ref()];
         let mut worst = judged(&self.normalised.words);
         for view in more.into_iter().flatten() {
             worst = worst.or(judged(view));

@@ -58,23 +58,26 @@ impl Normalised {
         }
     }
 
-    /// The sentences that read better with each letter of the English alphabet thirteen places on, so
-    /// written; spaces where the others stand.
+    /// The words with each letter of the English alphabet thirteen places on.
     pub(super) fn rotated(&self) -> View {
         let rotate = |c: char| match c {
             'a'..='m' => char::from(c as u8 + 13),
             'n'..='z' => char::from(c as u8 - 13),
             _ => c,
         };
-        let rotated = self.words.mapped(rotate);
+        self.words.mapped(rotate)
+    }
+
+    /// The sentences of the rotated words that read better than the plain ones, spaces where the others
+    /// stand; none when no sentence does.
+    pub(super) fn meant(&self, rotated: &View) -> Option<View> {
         let mut kept = Vec::with_capacity(rotated.text().len());
-        let sentences =
-            self.words.text().split_inclusive('.').zip(rotated.text().split_inclusive('.'));
-        for (plain, rotated) in sentences {
+        let plain = self.words.text().split_inclusive('.');
+        for (plain, rotated) in plain.zip(rotated.text().split_inclusive('.')) {
             let better = reads_better(rotated, plain);
             kept.extend(rotated.chars().map(|c| if better { c } else { ' ' }));
         }
-        rotated.with(kept)
+        kept.iter().any(|c| *c != ' ').then(|| rotated.with(kept))
     }
 }
 
