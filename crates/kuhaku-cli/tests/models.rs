@@ -21,8 +21,8 @@ const QUESTION: &str = "What is the guest network called?";
 const KEY: &str = "sk-planted4f9c1e7a2b8d6035";
 
 const ANSWER: &str = "The guest network is called Plover, and everybody who visits the office may \
-                      use it for as long as the visit lasts, provided that nobody minds [S1]. It is \
-                      open to all of the guests, and it needs no word of any kind to get in [S1].";
+                      use it for as long as the visit lasts, provided that nobody minds [S1]. The \
+                      guest network is open to all, and it needs no word of any kind to get in [S1].";
 
 /// What is waited for at most; only a failing test waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);
