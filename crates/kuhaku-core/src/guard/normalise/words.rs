@@ -5,7 +5,7 @@ use super::view::Letter;
 /// From this many single letters on, a spread run is one word.
 const SPREAD: usize = 4;
 
-/// The same right behind such a word.
+/// The same right behind such a word, and where marks stand between the letters.
 const SPREAD_NEXT: usize = 2;
 
 /// The widest gap between the letters of a spread word, in characters.
@@ -92,7 +92,7 @@ impl Spread {
     }
 
     fn close(&mut self, read: &mut Vec<Letter>) {
-        let enough = if self.follows { SPREAD_NEXT } else { SPREAD };
+        let enough = if self.follows || !self.blank { SPREAD_NEXT } else { SPREAD };
         if self.count >= enough {
             let run = read.split_off(self.start);
             let ends_open = run.last().filter(|letter| !letter.c.is_alphanumeric()).cloned();
