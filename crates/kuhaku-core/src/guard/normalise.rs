@@ -29,9 +29,11 @@ pub(super) fn readable(text: &str) -> String {
 }
 
 /// Words that hold sentences together.
-const COMMON: [&str; 28] = [
-    "the", "and", "you", "to", "of", "in", "is", "that", "it", "your", "all", "with", "der", "die",
-    "und", "nicht", "das", "que", "los", "las", "les", "des", "et", "il", "di", "bir", "ve", "tum",
+const COMMON: [&str; 44] = [
+    "the", "and", "you", "to", "of", "in", "is", "that", "it", "your", "all", "with", "for",
+    "this", "what", "how", "from", "me", "my", "be", "or", "as", "are", "can", "please", "who",
+    "not", "do", "der", "die", "und", "nicht", "das", "que", "los", "las", "les", "des", "et",
+    "il", "di", "bir", "ve", "tum",
 ];
 
 /// Whether a text has such words, and more than another.
@@ -168,6 +170,8 @@ mod tests {
         );
         assert_eq!(leet("@ll $ystem 2024").as_deref(), Some("all system 2024"));
         assert_eq!(leet("1 g n 0 r 3").as_deref(), Some("ignore"));
+        assert_eq!(leet("4 5y5t3m pr0mpt 15 h3r3").as_deref(), Some("a system prompt is here"));
+        assert_eq!(leet("v3 of 15").as_deref(), Some("ve of 15"));
         assert_eq!(leet("In 2024, 30 % of it!"), None);
     }
 

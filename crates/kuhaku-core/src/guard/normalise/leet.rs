@@ -39,6 +39,10 @@ const WITH_L: [&str; 30] = [
 /// Longer words are codes, in characters.
 const LONGEST: usize = 40;
 
+/// From so many words with digits on, numbers of up to so many digits are words.
+const SEVERAL: usize = 3;
+const SHORT: usize = 3;
+
 /// The text with signs inside words read as letters; none if there are no such signs.
 pub(super) fn with_signs(letters: &[Letter]) -> Option<Vec<Letter>> {
     let is_word = |at: Option<usize>| {
@@ -58,26 +62,38 @@ pub(super) fn with_signs(letters: &[Letter]) -> Option<Vec<Letter>> {
     read
 }
 
-/// Words with digits among their letters, read as words; false if there are none.
+/// Words with digits among their letters, read as words; false if there are none. Beside several of them,
+/// short numbers are words too: "4 5y5t3m pr0mpt 15".
 pub(super) fn without_digits(words: &mut [Letter]) -> bool {
-    let mut any = false;
-    for word in words.chunk_by_mut(|a, b| a.c.is_alphanumeric() && b.c.is_alphanumeric()) {
-        let letters = word.iter().filter(|letter| letter.c.is_alphabetic()).count();
-        let digits = word.iter().filter(|letter| digit(letter.c, 'i').is_some()).count();
-        if letters == 0 || digits == 0 || word.len() > LONGEST {
-            continue;
-        }
-        any = true;
-        let read = |one: char| -> String {
-            word.iter().map(|letter| digit(letter.c, one).unwrap_or(letter.c)).collect()
-        };
-        let with_l = read('l');
-        let one = if WITH_L.contains(&with_l.as_str()) { 'l' } else { 'i' };
-        for letter in word {
-            letter.c = digit(letter.c, one).unwrap_or(letter.c);
+    let mut mixed = 0;
+    for word in words.chunk_by_mut(in_one_word) {
+        if word.len() <= LONGEST && has_digits(word) && word.iter().any(|it| it.c.is_alphabetic()) {
+            mixed += 1;
+            as_letters(word);
         }
     }
-    any
+    if mixed >= SEVERAL {
+        let short = words.chunk_by_mut(in_one_word).filter(|word| word.len() <= SHORT);
+        short.filter(|word| has_digits(word)).for_each(as_letters);
+    }
+    mixed > 0
+}
+
+fn in_one_word(one: &Letter, next: &Letter) -> bool {
+    one.c.is_alphanumeric() && next.c.is_alphanumeric()
+}
+
+fn has_digits(word: &[Letter]) -> bool {
+    word.iter().any(|letter| digit(letter.c, 'i').is_some())
+}
+
+fn as_letters(word: &mut [Letter]) {
+    let with_l: String =
+        word.iter().map(|letter| digit(letter.c, 'l').unwrap_or(letter.c)).collect();
+    let one = if WITH_L.contains(&with_l.as_str()) { 'l' } else { 'i' };
+    for letter in word {
+        letter.c = digit(letter.c, one).unwrap_or(letter.c);
+    }
 }
 
 fn sign(c: char) -> Option<char> {
