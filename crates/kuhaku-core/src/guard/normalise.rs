@@ -36,14 +36,6 @@ const COMMON: [&str; 44] = [
     "il", "di", "bir", "ve", "tum",
 ];
 
-/// Whether a text has such words, and more than another.
-fn reads_better(text: &str, other: &str) -> bool {
-    let common =
-        |text: &str| text.split([' ', ',', '.']).filter(|word| COMMON.contains(word)).count();
-    let here = common(text);
-    here > 0 && here > common(other)
-}
-
 impl Normalised {
     pub(super) fn new(text: &str) -> Self {
         let Letters { letters, drift } = Letters::of(text);
@@ -70,16 +62,28 @@ impl Normalised {
         self.words.mapped(rotate)
     }
 
-    /// The sentences of the rotated words that read better than the plain ones, spaces where the others
-    /// stand; none when no sentence does.
+    /// The stretches of the rotated words that read better than the plain ones, spaces where the others
+    /// stand; none when no stretch does. Between common words of one kind lies a stretch of that kind.
     pub(super) fn meant(&self, rotated: &View) -> Option<View> {
-        let mut kept = Vec::with_capacity(rotated.text().len());
-        let plain = self.words.text().split_inclusive('.');
-        for (plain, rotated) in plain.zip(rotated.text().split_inclusive('.')) {
-            let better = reads_better(rotated, plain);
-            kept.extend(rotated.chars().map(|c| if better { c } else { ' ' }));
+        let ends = [' ', ',', '.'];
+        let plain = self.words.text().split_inclusive(ends);
+        let words: Vec<(&str, &str)> = plain.zip(rotated.text().split_inclusive(ends)).collect();
+        let is_common = |word: &str| COMMON.contains(&word.trim_end_matches(ends));
+        let kind = |(plain, rotated): &(&str, &str)| match (is_common(plain), is_common(rotated)) {
+            (false, true) => Some(true),
+            (true, false) => Some(false),
+            _ => None,
+        };
+        let mut better = words.iter().find_map(kind)?;
+        let (mut kept, mut common) = (Vec::with_capacity(rotated.text().len()), 0);
+        for word in &words {
+            better = kind(word).unwrap_or(better);
+            common += usize::from(kind(word) == Some(true));
+            kept.extend(word.1.chars().map(|c| if better { c } else { ' ' }));
         }
-        kept.iter().any(|c| *c != ' ').then(|| rotated.with(kept))
+        let enough =
+            common >= 2 || common == 1 && !words.iter().any(|word| kind(word) == Some(false));
+        enough.then(|| rotated.with(kept))
     }
 }
 

@@ -82,8 +82,8 @@ impl Spread {
             1 => (self.gap, self.blank) = (length, blank),
             _ if blank && !self.blank => self.close(read),
             _ if length > self.gap => self.close(read),
-            2 if length < self.gap => {
-                // The first letter stood alone: "a  i g n o r e".
+            2 if length < self.gap || self.blank && !blank => {
+                // The first letter stood alone: "a  i g n o r e", "a n-i-c-e".
                 (self.start, self.count) = (read.len() - 1, 1);
                 (self.gap, self.blank) = (length, blank);
             }
