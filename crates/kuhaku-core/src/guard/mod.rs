@@ -20,6 +20,7 @@ pub use screening::{Finding, GuardFamily, GuardReason, Screening};
 pub use trained::{GUARD_BUCKETS, GuardReading, GuardVerdict, GuardWeights};
 pub use zones::{Verdict, Zone, Zones};
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use self::decode::Decoded;
@@ -63,6 +64,9 @@ struct Readings<'t> {
     decoded: Vec<(Decoded, Normalised)>,
 }
 
+/// With fewer different words, a text must break a rule to be refused.
+const FEW_WORDS: usize = 6;
+
 impl InjectionGuard {
     /// The rules and the weights of this crate.
     pub fn new() -> Self {
@@ -96,7 +100,8 @@ impl InjectionGuard {
         let Found { matches: found, excused } = readings.found(&self.parts.rules);
         let trained = self.parts.trained.get_or_init(Trained::builtin);
         let mut learned = readings.learned(policy, trained, &found);
-        if excused && readings.is_one_sentence() {
+        let signalled = found.iter().any(|it| it.strength > Strength::Cue);
+        if (excused && readings.is_one_sentence()) || (!signalled && readings.says_little()) {
             learned = learned.doubted();
         }
         let drift = readings.normalised.drift;
@@ -138,6 +143,21 @@ impl<'t> Readings<'t> {
     fn is_one_sentence(&self) -> bool {
         let read = self.decoded.last().map_or(&self.normalised, |(_, read)| read);
         !read.words.text().trim_end_matches(['.', ' ']).contains('.')
+    }
+
+    /// Whether it has so few different words that how they run says nothing: a search for two words, one
+    /// word over and over.
+    fn says_little(&self) -> bool {
+        let read = self.decoded.last().map_or(&self.normalised, |(_, read)| read);
+        let (mut seen, mut different) = (HashSet::new(), 0);
+        let mut words = read.words.text().split([' ', ',', '.']).filter(|word| !word.is_empty());
+        words.all(|word| {
+            if seen.insert(word) {
+                // Two characters of Chinese are about a word; there are no blanks between them.
+                different += 1 + word.chars().filter(|c| *c >= '\u{2e80}').count() / 2;
+            }
+            different < FEW_WORDS
+        })
     }
 
     /// What the trained stage says of the one that looks worst to it.
