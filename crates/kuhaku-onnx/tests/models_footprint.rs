@@ -2,7 +2,15 @@
 //! its own, since memory that other tests gave back would count as there before.
 
 #![cfg(all(feature = "runtime", target_os = "linux"))]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests"
+)]
 
 mod real;
 
