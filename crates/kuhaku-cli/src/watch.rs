@@ -87,6 +87,8 @@ impl Changes {
         loop {
             let quiet = (Instant::now() + QUIET).min(latest);
             if timeout_at(quiet, self.heard.recv()).await.is_err() {
+                // A folder that is gone now may soon be made again.
+                let _ = self.follow();
                 return;
             }
         }
@@ -103,21 +105,19 @@ fn place(path: &Path) -> Option<(PathBuf, RecursiveMode)> {
     Some((real.parent()?.to_path_buf(), RecursiveMode::NonRecursive))
 }
 
-/// What tells a folder from another one in its place.
-#[cfg(unix)]
-type Identity = (u64, u64);
-#[cfg(not(unix))]
-type Identity = Option<std::time::SystemTime>;
+/// What tells a folder from another one in its place: when it was made, since numbers are given anew.
+type Identity = (u64, u64, Option<std::time::SystemTime>);
 
 fn identity(folder: &Path) -> Option<Identity> {
     let found = std::fs::metadata(folder).ok()?;
     #[cfg(unix)]
-    return Some((
-        std::os::unix::fs::MetadataExt::dev(&found),
-        std::os::unix::fs::MetadataExt::ino(&found),
-    ));
+    let (device, number) = {
+        use std::os::unix::fs::MetadataExt as _;
+        (found.dev(), found.ino())
+    };
     #[cfg(not(unix))]
-    return Some(found.created().ok());
+    let (device, number) = (0, 0);
+    Some((device, number, found.created().ok()))
 }
 
 fn is_of_interest(event: &notify::Event, index: Option<&Path>) -> bool {

@@ -405,6 +405,40 @@ async fn vectors_are_in_a_backup_and_after_compaction_none_of_what_was_removed_i
     }
 }
 
+/// D20: what is laid aside goes with its document, too, and for another embedder.
+#[tokio::test]
+async fn vectors_that_are_laid_aside_go_with_their_document_and_survive_what_leaves_it() {
+    let folder = tempfile::tempdir().unwrap();
+    filled(folder.path()).await;
+    let index = open(folder.path()).await;
+    let (f, secret) = (VectorSpace::new("f", 3), [0.3, -0.5, 0.8]);
+    let bytes: Vec<u8> =
+        vector(secret).as_slice().iter().flat_map(|number| number.to_le_bytes()).collect();
+    let holds = |folder: &Path| {
+        let mut files = std::fs::read_dir(folder).unwrap();
+        files.any(|file| {
+            let read = std::fs::read(file.unwrap().path()).unwrap();
+            read.windows(bytes.len()).any(|window| window == bytes)
+        })
+    };
+    index.apply(Batch::new().upsert(document("c", "four", &[], &[None]))).await.unwrap();
+    let all = index.maintenance().without_vector(&f, 9).await.unwrap();
+    let last = all.last().unwrap();
+    assert_eq!(last.id, chunk("c", 0));
+    let vectors = vec![(last.id.clone(), last.hash, vector(secret))];
+    assert_eq!(index.maintenance().stage_vectors(&f, vectors).await.unwrap(), 1);
+    assert!(index.compact().await.unwrap().is_complete());
+    assert!(holds(folder.path()));
+    index.close().await;
+    let index = open(folder.path()).await;
+    assert_eq!(index.maintenance().statistics().await.unwrap().staged_vectors, 1);
+    index.apply(Batch::new().remove(DocumentId::new("c").unwrap())).await.unwrap();
+    assert_eq!(index.maintenance().statistics().await.unwrap().staged_vectors, 0);
+    assert!(index.compact().await.unwrap().is_complete());
+    assert!(!holds(folder.path()));
+    assert_eq!(index.maintenance().adopt_embedder(Some(f)).await.unwrap(), 0);
+}
+
 /// R12: who does not wait any more costs nothing any more.
 #[tokio::test]
 async fn a_large_search_runs_beside_the_calling_task_and_finds_the_same() {

@@ -21,6 +21,11 @@ pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit
     options.sync = args.sync;
     let builder = context.builder()?.any_settings(args.reindex);
     let rag = context.open(builder).await?;
+    // From before the first look at the files: what changes meanwhile is no less of a change.
+    let changes = match args.watch {
+        true => Some(Changes::of(&args.paths, rag.folder())?),
+        false => None,
+    };
     let report = if args.reindex {
         rag.reindex(&args.paths, &options, &mut Bar::new()).await?
     } else {
@@ -28,8 +33,8 @@ pub(crate) async fn run(args: &IngestArgs, context: &Context<'_>) -> Result<Exit
     };
     tell(&report, context.console);
     hint_at_vectors(&rag, context)?;
-    if args.watch {
-        return watch(args, &options, &rag, context).await;
+    if let Some(changes) = changes {
+        return watch(args, changes, &options, &rag, context).await;
     }
     if report.documents.is_empty() {
         context.console.note("no file of a format that is read was found");
@@ -61,11 +66,11 @@ fn tell(report: &IngestReport, console: &Console) {
 /// Ingests again after each change, until it is interrupted. With `--json` a report a change.
 async fn watch(
     args: &IngestArgs,
+    mut changes: Changes,
     options: &IngestOptions,
     rag: &Rag,
     context: &Context<'_>,
 ) -> Result<Exit> {
-    let mut changes = Changes::of(&args.paths, rag.folder())?;
     context.console.note("watching; Ctrl-C ends it");
     loop {
         changes.next().await;
