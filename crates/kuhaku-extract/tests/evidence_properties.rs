@@ -102,7 +102,14 @@ fn whole_words() -> Vec<&'static str> {
     WORDS.iter().copied().filter(|word| whole(word) || picture(word)).collect()
 }
 
-/// A fold of our own making: compatibility, case, no marks that hide, blanks as one.
+/// A digit of another script, by its value: 3 may stand for ٣.
+fn digit(c: char) -> char {
+    let zeros = ['٠', '۰', '०', '০', '๐'];
+    let value = zeros.iter().map(|zero| u32::from(c).wrapping_sub(u32::from(*zero)));
+    value.filter_map(|value| char::from_digit(value, 10)).next().unwrap_or(c)
+}
+
+/// A fold of our own making: compatibility, digits, case, no marks that hide, blanks as one.
 fn loose(text: &str) -> String {
     let lower = |text: &str| -> String {
         text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
@@ -116,7 +123,7 @@ fn loose(text: &str) -> String {
             '“' | '”' | '„' | '‟' | '″' | '«' | '»' => '"',
             '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' => '-',
             'ı' => 'i',
-            c => c,
+            c => digit(c),
         })
         .collect();
     kept.nfkc().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -141,6 +148,17 @@ fn check(text: &str, value: &Value, quote: Option<&str>) -> Result<bool, TestCas
             Ok(true)
         }
         Finding::Ungrounded => Ok(false),
+    }
+}
+
+#[test]
+fn a_digit_of_another_script_is_found_by_its_value() {
+    let text = "½3a٣豈\u{301}ſa\u{323}\u{307}👍🏽";
+    let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    for a in &places {
+        for b in places.iter().filter(|b| a < b) {
+            check(text, &json!("nothing of the kind"), text.get(*a..*b)).unwrap();
+        }
     }
 }
 
